@@ -1,5 +1,8 @@
 //! Small sessions of every dialect, for tests that compare readers.
 
+pub mod agent_files;
+
+use self::agent_files::AGENT_FILES;
 use crate::rows::{self, HEADER, message, rollout};
 
 /// The files of a session with the id `s1`.
@@ -229,7 +232,11 @@ pub fn all() -> Vec<SessionFixture> {
     branched.is_straight = false;
     let header = vec![HEADER.to_owned()];
     let unknown = with_unknown_entries(rows.clone());
-    vec![
+    let of_agents = AGENT_FILES.iter().map(|file| {
+        let rows = file.content.lines().map(str::to_owned).collect();
+        SessionFixture::new(file.name, rows, Vec::new())
+    });
+    let mut all = vec![
         SessionFixture::new("version 3 alone", rows.clone(), Vec::new()),
         SessionFixture::new("version 3 and a sidecar", rows.clone(), recorded()),
         SessionFixture::new("version 2", older(&rows, 2), Vec::new()),
@@ -243,5 +250,7 @@ pub fn all() -> Vec<SessionFixture> {
         SessionFixture::new("a rollout of the new generation", rollout(NEW_ROLLOUT), Vec::new()),
         SessionFixture::new("entries that nobody knows", unknown, Vec::new()),
         branched,
-    ]
+    ];
+    all.extend(of_agents);
+    all
 }

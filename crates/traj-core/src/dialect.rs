@@ -12,6 +12,7 @@
 
 mod bundle;
 mod codex;
+mod copilot;
 mod openclaw;
 mod result;
 mod row;
@@ -39,13 +40,16 @@ pub enum Dialect {
     Sidecar,
     /// A Codex rollout, of either generation.
     CodexRollout,
+    /// The events of Copilot CLI.
+    Copilot,
     /// The events of a bundle.
     Bundle,
 }
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: &[Self] = &[Self::OpenClaw, Self::Sidecar, Self::CodexRollout, Self::Bundle];
+    pub const ALL: &[Self] =
+        &[Self::OpenClaw, Self::Sidecar, Self::CodexRollout, Self::Copilot, Self::Bundle];
 
     /// Its name in bundles and in `--json`.
     #[must_use]
@@ -54,6 +58,7 @@ impl Dialect {
             Self::OpenClaw => "openclaw",
             Self::Sidecar => "sidecar",
             Self::CodexRollout => "codex-rollout",
+            Self::Copilot => "copilot",
             Self::Bundle => "bundle",
         }
     }
@@ -70,8 +75,16 @@ impl Dialect {
         match self {
             Self::OpenClaw => Some("openclaw"),
             Self::CodexRollout => Some("codex"),
+            Self::Copilot => Some("copilot"),
             Self::Sidecar | Self::Bundle => None,
         }
+    }
+
+    /// Whether another program than OpenClaw or traj writes such files. In a
+    /// bundle, their rows are a plain list of entries, each with its facts.
+    #[must_use]
+    pub const fn is_foreign(self) -> bool {
+        !matches!(self, Self::OpenClaw | Self::Sidecar | Self::Bundle)
     }
 
     /// Emits the facts that a row states, in order. Every row states at least
@@ -81,6 +94,7 @@ impl Dialect {
             Self::OpenClaw => openclaw::decode(row, place, emit),
             Self::Sidecar => sidecar::decode(row, place, emit),
             Self::CodexRollout => codex::decode(row, place, emit),
+            Self::Copilot => copilot::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),
         }
     }

@@ -236,8 +236,10 @@ fn check_tail(lines: &[Value], answers: &Answers, name: &str) {
         })
         .collect();
     let expected = [answers.tokens[0], answers.tokens[2]];
+    // A counter for the whole session does not say what a line added to it.
+    let is_silent = expected == [0, 0] || name == "copilot/old";
     assert!(
-        sums.contains(&expected) || (sums.is_empty() && expected == [0, 0]),
+        sums.contains(&expected) || (sums.is_empty() && is_silent),
         "{name}: {sums:?} are not {expected:?} tokens"
     );
     let errors = lines.iter().filter(|line| line["outcome"].is_null());
@@ -250,7 +252,7 @@ fn check_tail(lines: &[Value], answers: &Answers, name: &str) {
         assert_eq!(line["exitCode"].as_i64(), failure.exit_code, "{name}: first failure");
     }
     // A header states when the file was created.
-    let headers = ["session", "session_meta"];
+    let headers = ["session", "session_meta", "session.start", "session.resume"];
     let times = lines.iter().filter(|line| !headers.iter().any(|kind| line["type"] == *kind));
     let times: BTreeSet<String> = times.filter_map(|line| text(&line["at"])).collect();
     assert_eq!(times.first(), answers.started.as_ref(), "{name}: start");

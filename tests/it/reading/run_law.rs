@@ -1,7 +1,10 @@
 //! A run that is exported and read back is the same run.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use traj_core::dialect::Dialect;
+use traj_core::json::Json;
 use traj_core::memory::{MemoryBundle, MemoryBundleSource, MemorySources};
 use traj_core::port::{BundleFile, Sources as _};
 use traj_core::run::{Fold, Prices, Run, SessionFiles};
@@ -9,6 +12,7 @@ use traj_export::{Selection, read_run};
 use traj_tests::export_fixture::{Exported, export_from, request};
 use traj_tests::rows::{self, HEADER, message, user};
 use traj_tests::session_fixtures;
+use traj_tests::session_fixtures::agent_files::AGENT_FILES;
 
 /// The rollouts of `tests/fixtures/rollouts`.
 const ROLLOUTS: [(&str, &str); 11] = [
@@ -103,6 +107,50 @@ fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
             run.sub_runs,
         )
     });
+    insta::assert_snapshot!(reported.join("\n"));
+}
+
+#[test]
+fn files_of_other_agents_are_the_same_run_in_a_bundle() {
+    let reported: Vec<String> = AGENT_FILES
+        .iter()
+        .map(|file| {
+            let name = file.name;
+            for line in file.content.lines() {
+                let row = Json::parse(line).unwrap();
+                let dialect = Dialect::of_row(&row).map(Dialect::as_str);
+                assert_eq!(dialect, Some(file.dialect), "{name}: {line}");
+            }
+            let run = assert_same_run(name, file.content, "");
+            assert_eq!((&run.unknown, run.other_unknown), (&BTreeMap::new(), 0), "{name}");
+            let (calls, usage) = (run.calls, run.usage());
+            format!(
+                "{name}: {} {} {:?} {:?}, turns {}, calls {} (failed {}, declined {}, unanswered \
+                 {}), model calls {}, tokens {} ({} cached) {} ({} reasoning), compactions {}, \
+                 rewinds {}, approvals {}/{}, sub-agents {:?}, errors {:?}",
+                run.agent.as_deref().unwrap_or("-"),
+                run.agent_version.as_deref().unwrap_or("-"),
+                run.model,
+                run.status,
+                run.turns,
+                calls.calls,
+                calls.failed,
+                calls.declined,
+                calls.unanswered,
+                run.models.calls,
+                usage.input,
+                usage.cached,
+                usage.output,
+                usage.reasoning,
+                run.compactions,
+                run.rewinds,
+                run.approvals_denied,
+                run.approvals_asked,
+                run.sub_runs,
+                run.errors,
+            )
+        })
+        .collect();
     insta::assert_snapshot!(reported.join("\n"));
 }
 

@@ -45,7 +45,7 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => {
                 said(row, "sessionKey").or_else(|| said(row, "sessionId"))
             }
-            Self::OpenClaw | Self::CodexRollout => None,
+            _ => None,
         }
     }
 
@@ -55,6 +55,7 @@ impl Dialect {
         match self {
             Self::Sidecar | Self::Bundle => row.get("data"),
             Self::CodexRollout => row.get("payload"),
+            Self::Copilot => row.get("data"),
             // The members of an entry are beside its id and its time.
             Self::OpenClaw => {
                 let members = ["label", "name", "data", "customType", "targetId"];
@@ -71,9 +72,7 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
-            Self::OpenClaw | Self::CodexRollout => {
-                &["type", "id", "parentId", "timestamp", "ordinal"]
-            }
+            _ => &["type", "id", "parentId", "timestamp", "ordinal"],
         };
         let mut hasher = DefaultHasher::new();
         for name in names {

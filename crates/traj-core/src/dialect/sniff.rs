@@ -1,7 +1,8 @@
 //! Recognises which program wrote a file by its beginning.
 
-use super::{Dialect, bundle, codex, openclaw, said, sidecar, text};
+use super::{Dialect, bundle, codex, copilot, openclaw, said, sidecar, text};
 use crate::json::Json;
+use crate::run::{Fact, Place, SessionStart};
 
 /// How many rows at the beginning of a file are examined: the first ones may be
 /// damaged.
@@ -55,6 +56,8 @@ impl Dialect {
             Some(Self::Sidecar)
         } else if codex::recognises(row) {
             Some(Self::CodexRollout)
+        } else if copilot::recognises(row) {
+            Some(Self::Copilot)
         } else if openclaw::recognises(row) {
             Some(Self::OpenClaw)
         } else {
@@ -65,25 +68,38 @@ impl Dialect {
     /// The session id that the head of a file states.
     #[must_use]
     pub fn stated_session(head: &[u8]) -> Option<String> {
-        stated(head, |dialect| match dialect {
-            Self::OpenClaw | Self::CodexRollout => "id",
-            Self::Sidecar | Self::Bundle => "sessionId",
-        })
+        stated(
+            head,
+            |started| started.session,
+            |dialect| {
+                if is_event(dialect) { "sessionId" } else { "id" }
+            },
+        )
     }
 
     /// The agent's working directory, as stated in the head of a file.
     #[must_use]
     pub fn stated_workspace(head: &[u8]) -> Option<String> {
-        stated(head, |dialect| match dialect {
-            Self::OpenClaw | Self::CodexRollout => "cwd",
-            Self::Sidecar | Self::Bundle => "workspaceDir",
-        })
+        stated(
+            head,
+            |started| started.workspace,
+            |dialect| {
+                if is_event(dialect) { "workspaceDir" } else { "cwd" }
+            },
+        )
     }
 }
 
-/// A member of the first header that has it. Every sidecar event counts as a
+/// What is wanted of a session's start.
+type StatedIn = for<'r> fn(&SessionStart<'r>) -> Option<&'r str>;
+
+const fn is_event(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::Sidecar | Dialect::Bundle)
+}
+
+/// What the first header that states it says. Every sidecar event counts as a
 /// header.
-fn stated(head: &[u8], member: impl Fn(Dialect) -> &'static str) -> Option<String> {
+fn stated(head: &[u8], fact: StatedIn, member: impl Fn(Dialect) -> &'static str) -> Option<String> {
     let Head::Rows(head) = Head::of(head) else { return None };
     let rows = head.split(|byte| *byte == b'\n').filter(|row| !row.trim_ascii().is_empty());
     rows.take(ROWS).enumerate().find_map(|(at, line)| {
@@ -93,10 +109,23 @@ fn stated(head: &[u8], member: impl Fn(Dialect) -> &'static str) -> Option<Strin
             (Some(Dialect::OpenClaw), Some("session")) => &row,
             (Some(Dialect::CodexRollout), Some("session_meta")) => row.get("payload")?,
             (Some(Dialect::Sidecar | Dialect::Bundle), _) => &row,
+            (Some(Dialect::CodexRollout), _) => return None,
+            (Some(dialect), _) if dialect.is_foreign() => return started(dialect, &row, fact),
             // The first generation of rollouts begins with a bare header.
             (None, None) if at == 0 && row.get("timestamp").is_some() => &row,
             _ => return None,
         };
         said(header, member(dialect.unwrap_or(Dialect::CodexRollout))).map(str::to_owned)
     })
+}
+
+/// What a row says about the session that it belongs to.
+fn started(dialect: Dialect, row: &Json<'_>, fact: StatedIn) -> Option<String> {
+    let mut found = None;
+    dialect.decode(row, Place::default(), &mut |event| {
+        if let (Fact::SessionStarted(started), None) = (&event.fact, &found) {
+            found = fact(started).map(str::to_owned);
+        }
+    });
+    found
 }

@@ -12,8 +12,8 @@ impl Dialect {
     pub fn time_of(self, row: &Json<'_>) -> Option<UnixMillis> {
         let at = match self {
             Self::OpenClaw => Some(entry_instant(row)),
-            Self::CodexRollout => text(row, "timestamp").and_then(UnixMillis::parse_lenient),
             Self::Sidecar | Self::Bundle => text(row, "ts").and_then(UnixMillis::parse_lenient),
+            _ => text(row, "timestamp").and_then(UnixMillis::parse_lenient),
         };
         at.filter(|at| *at != UnixMillis::EPOCH)
     }

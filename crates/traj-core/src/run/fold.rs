@@ -12,20 +12,19 @@ mod examples;
 mod models;
 mod moments;
 mod names;
+mod seen_texts;
 mod taken;
 mod time_split;
-
-use std::collections::{HashSet, VecDeque};
-use std::hash::{BuildHasher as _, RandomState};
 
 use self::approvals::Approvals;
 use self::calls::Calls;
 use self::models::Models;
 use self::moments::{Moments, is_moment};
+use self::seen_texts::SeenTexts;
 use self::time_split::Stopwatch;
 use super::prices::RememberedPrices;
 use super::{
-    Content, Fact, FirstFailure, Moment, Origin, Place, Prices, Run, RunEvent, RunState,
+    Content, Fact, FirstFailure, ModelCall, Moment, Origin, Place, Prices, Run, RunEvent, RunState,
     SessionEnd, SessionStart, Thread, one_line,
 };
 use crate::timestamp::UnixMillis;
@@ -36,9 +35,6 @@ pub use models::{ContextPoint, ModelTotals};
 pub use names::NameCounts;
 pub use taken::{ApprovalState, CallKey, CallState, CountedCall, Taken};
 pub use time_split::TimeSplit;
-
-/// How many texts are remembered to recognise them from a second witness.
-const REMEMBERED_TEXTS: usize = 4_096;
 
 /// How many characters of an error are kept.
 const LONGEST_ERROR: usize = 300;
@@ -155,16 +151,22 @@ impl Fold {
 
     fn take(&mut self, event: &RunEvent<'_>, seq: u64, taken: &mut Taken) {
         let (origin, at) = (event.origin, event.at);
+        let is_main = event.thread == Thread::Main;
         match &event.fact {
             Fact::SessionStarted(started) => self.describe_run(started, origin),
             Fact::SessionEnded(ended) => taken.is_new_error = self.end_run(ended, seq, at),
-            Fact::TurnStarted => self.turn_state = Some(RunState::Open),
+            Fact::TurnStarted if is_main => self.turn_state = Some(RunState::Open),
             Fact::TurnEnded(ended) => {
-                self.turn_state = Some(state_of(ended));
-                self.note_end(ended);
+                if is_main {
+                    self.end_turn(ended);
+                }
                 if let Some(error) = &ended.error {
                     taken.is_new_error = self.note_error(error, seq, at);
                 }
+            }
+            // Its parent prompts a sub-agent, not a person.
+            Fact::Prompt(prompt) if !is_main => {
+                taken.is_new = !self.texts.is_repeated(&prompt.content, origin, b'p');
             }
             Fact::Prompt(prompt) => taken.is_new = self.take_prompt(prompt.content, origin),
             Fact::AssistantText(text) => {
@@ -179,17 +181,11 @@ impl Fold {
                 (taken.is_new, taken.call) = (is_new, Some(key));
             }
             Fact::ModelCall(call) => {
-                if let Some(model) = call.model {
-                    self.run.model = Some(names::short(model));
-                    self.provider = call.provider.map(names::short).or(self.provider.take());
-                }
                 if let Some(error) = &call.error {
                     taken.is_new_error = self.note_error(error, seq, at);
                     taken.is_new = taken.is_new_error;
                 }
-                let name = call.model.map(str::to_owned).or_else(|| self.run.model.clone());
-                let name = name.unwrap_or_default();
-                taken.model_call = self.models.take(call, &name, at, &mut self.prices);
+                taken.model_call = self.take_model_call(call, event.thread, at);
             }
             Fact::ApprovalAsked(approval) => {
                 let (is_new, state) = self.approvals.ask(origin, approval, at);
@@ -253,6 +249,31 @@ impl Fold {
         }
         if started.begins_run && origin == Origin::Runtime {
             self.runtime_state = Some(RunState::Open);
+        }
+    }
+
+    fn take_model_call(
+        &mut self,
+        call: &ModelCall<'_>,
+        thread: Thread<'_>,
+        at: Option<UnixMillis>,
+    ) -> Option<CountedCall> {
+        // The run's model is that of its own conversation.
+        if let Some(model) = call.model.filter(|_| thread == Thread::Main) {
+            self.run.model = Some(names::short(model));
+            self.provider = call.provider.map(names::short).or(self.provider.take());
+        }
+        let name = call.model.map(str::to_owned).or_else(|| self.run.model.clone());
+        self.models.take(call, &name.unwrap_or_default(), at, &mut self.prices)
+    }
+
+    /// Takes the end of a turn. A statement that is not final counts only if
+    /// nothing else says how the turn ended.
+    fn end_turn(&mut self, ended: &SessionEnd<'_>) {
+        let is_open = self.turn_state.as_ref().is_none_or(|state| *state == RunState::Open);
+        if ended.is_final || is_open {
+            self.turn_state = Some(state_of(ended));
+            self.note_end(ended);
         }
     }
 
@@ -354,36 +375,6 @@ fn is_header(event: &RunEvent<'_>) -> bool {
 
 fn state_of(ended: &SessionEnd<'_>) -> RunState {
     RunState::Ended(names::short(ended.status.as_str()))
-}
-
-/// Hashes of texts, each with its origin: the same text from the other origin is
-/// the same message.
-#[derive(Debug, Default)]
-struct SeenTexts {
-    open: HashSet<(u64, Origin)>,
-    order: VecDeque<(u64, Origin)>,
-    hasher: RandomState,
-}
-
-impl SeenTexts {
-    fn is_repeated(&mut self, content: &Content<'_>, origin: Origin, kind: u8) -> bool {
-        let key = self.hasher.hash_one((kind, content.to_text().trim()));
-        let other = match origin {
-            Origin::Runtime => Origin::Transcript,
-            Origin::Transcript => Origin::Runtime,
-        };
-        if self.open.remove(&(key, other)) {
-            return true;
-        }
-        if self.order.len() >= REMEMBERED_TEXTS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.open.remove(&oldest);
-        }
-        self.order.push_back((key, origin));
-        self.open.insert((key, origin));
-        false
-    }
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl SessionWriter {
     /// of entries, each with its facts.
     pub(crate) const fn foreign(self) -> Option<Dialect> {
         match self {
-            Self::Known(dialect @ Dialect::CodexRollout) => Some(dialect),
+            Self::Known(dialect) if dialect.is_foreign() => Some(dialect),
             _ => None,
         }
     }

@@ -198,7 +198,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &H
             sidecar = transcript.take();
             sidecar_file = Some(found.file.clone());
         }
-        Some(Dialect::OpenClaw | Dialect::CodexRollout) => {}
+        Some(dialect) if dialect == Dialect::OpenClaw || dialect.is_foreign() => {}
         _ if is_empty || sidecar.is_some() => {}
         _ if found.is_named => {
             let error = CommandError::failure("unknown session format");

@@ -24,9 +24,9 @@ impl DocumentKind {
     /// The kind of file whose row this value may be.
     pub(super) fn of_row(value: &Json<'_>) -> Option<Self> {
         match row::dialect_of(value)? {
-            Dialect::OpenClaw => Some(Self::Session),
             Dialect::Sidecar | Dialect::Bundle => Some(Self::Sidecar),
             Dialect::CodexRollout => Some(Self::Rollout),
+            _ => Some(Self::Session),
         }
     }
 
