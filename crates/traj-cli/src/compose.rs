@@ -12,14 +12,14 @@ pub(crate) use configuration_file::ConfigurationFile;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cap_std::fs::Dir;
 use traj_core::limits::Reading;
 use traj_core::redaction::PathLabels;
 use traj_core::settings::host::{HostFacts, Variables};
 use traj_core::timestamp::UnixMillis;
-use traj_fs::{ProcessTable, TemporaryFolder};
+use traj_fs::{Gathering, ProcessTable, TemporaryFolder};
 
 use crate::command_error::CommandError;
 pub(crate) use zone::Zone;
@@ -33,6 +33,7 @@ pub(crate) struct Host {
     pub(crate) configuration: ConfigurationFile,
     arguments: Vec<OsString>,
     root: std::io::Result<Dir>,
+    gathering: OnceLock<Option<Gathering>>,
 }
 
 impl Host {
@@ -55,7 +56,8 @@ impl Host {
         facts.host_name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
         let configuration = ConfigurationFile::default();
         let arguments = std::env::args_os().collect();
-        let host = Self { facts, configuration, arguments, root: open_root() };
+        let (root, gathering) = (open_root(), OnceLock::new());
+        let host = Self { facts, configuration, arguments, root, gathering };
         host.with_configuration()
     }
 
@@ -259,6 +261,17 @@ impl Host {
 
     fn temporary_path(&self) -> &str {
         self.facts.variables.get("TMPDIR").unwrap_or("/tmp")
+    }
+
+    /// Where sessions that are not plain files are gathered, if there is a
+    /// directory for temporary files. One command gathers each only once.
+    pub(crate) fn gathering(&self) -> Option<Gathering> {
+        self.gathering
+            .get_or_init(|| {
+                let path = real_path(&self.absolute(Path::new(self.temporary_path())))?;
+                Some(Gathering::new(path, self.temporary_place()?, self.reading()))
+            })
+            .clone()
     }
 
     /// A new temporary directory, which is removed on drop.

@@ -5,6 +5,7 @@
 
 pub(crate) mod bundle;
 pub(crate) mod export;
+mod gathered;
 mod listing;
 mod named;
 mod opened;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use traj_core::care::session_store::agent_of_key;
+use traj_core::gather::SessionAddress;
 use traj_core::id::SessionId;
 use traj_core::location::session_stem;
 use traj_fs::is_bundle;
@@ -318,10 +320,13 @@ fn newest(listed: &Listed<'_>) -> Result<(KnownSession, &'static str), CommandEr
     }
 }
 
-/// Whether this path exists.
+/// Whether this path exists, or is that of a session in an existing file.
 fn exists(path: &Path, host: &Host) -> bool {
-    let found = host.folder_of(path);
-    found.is_ok_and(|(folder, name)| folder.symlink_metadata(name).is_ok())
+    host.folder_of(path).is_ok_and(|(folder, name)| {
+        let is_there = |name: &str| folder.symlink_metadata(name).is_ok();
+        is_there(&name)
+            || SessionAddress::parse(&name).is_some_and(|address| is_there(address.file))
+    })
 }
 
 /// Whether this path is a directory that is not a bundle.

@@ -13,12 +13,14 @@
 mod bundle;
 mod codex;
 mod copilot;
+mod goose;
 mod openclaw;
 mod result;
 mod row;
 pub(crate) mod shape;
 mod sidecar;
 mod sniff;
+mod table_row;
 mod time;
 pub mod transcript;
 
@@ -42,14 +44,22 @@ pub enum Dialect {
     CodexRollout,
     /// The events of Copilot CLI.
     Copilot,
+    /// Rows of goose's database.
+    Goose,
     /// The events of a bundle.
     Bundle,
 }
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: &[Self] =
-        &[Self::OpenClaw, Self::Sidecar, Self::CodexRollout, Self::Copilot, Self::Bundle];
+    pub const ALL: &[Self] = &[
+        Self::OpenClaw,
+        Self::Sidecar,
+        Self::CodexRollout,
+        Self::Copilot,
+        Self::Goose,
+        Self::Bundle,
+    ];
 
     /// Its name in bundles and in `--json`.
     #[must_use]
@@ -59,6 +69,7 @@ impl Dialect {
             Self::Sidecar => "sidecar",
             Self::CodexRollout => "codex-rollout",
             Self::Copilot => "copilot",
+            Self::Goose => "goose",
             Self::Bundle => "bundle",
         }
     }
@@ -76,6 +87,7 @@ impl Dialect {
             Self::OpenClaw => Some("openclaw"),
             Self::CodexRollout => Some("codex"),
             Self::Copilot => Some("copilot"),
+            Self::Goose => Some("goose"),
             Self::Sidecar | Self::Bundle => None,
         }
     }
@@ -95,6 +107,7 @@ impl Dialect {
             Self::Sidecar => sidecar::decode(row, place, emit),
             Self::CodexRollout => codex::decode(row, place, emit),
             Self::Copilot => copilot::decode(row, place, emit),
+            Self::Goose => goose::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),
         }
     }

@@ -15,6 +15,7 @@
 //! - [`capture`]: turns events into redacted lines within limits, and decides
 //!   when a recorder retries, truncates or gives up.
 //! - [`dialect`]: turns rows of each agent's files into facts.
+//! - [`gather`]: makes such rows of databases, compressed files and documents.
 //! - [`run`]: turns facts into a run, with calls, tokens, time and cost.
 //! - [`location`]: finds the sidecar of a session.
 //! - [`settings`]: facts about the host, the configuration file and the
@@ -65,6 +66,7 @@ pub mod capture;
 pub mod care;
 pub mod dialect;
 pub mod event;
+pub mod gather;
 pub mod id;
 pub mod json;
 pub mod limits;

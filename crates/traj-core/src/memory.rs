@@ -11,6 +11,7 @@ mod line_log;
 mod scratch;
 mod session_rewriter;
 mod source;
+mod tables;
 mod trajectory_store;
 mod turn_leases;
 
@@ -25,5 +26,6 @@ pub use line_log::MemoryLog;
 pub use scratch::MemoryScratch;
 pub use session_rewriter::{MemoryFiles, MemoryHandle, MemorySession};
 pub use source::MemorySources;
+pub use tables::MemoryTables;
 pub use trajectory_store::MemoryTrajectoryStore;
 pub use turn_leases::MemoryTurnLeases;

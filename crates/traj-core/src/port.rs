@@ -3,6 +3,7 @@
 //! | port | who calls it | who implements it |
 //! |---|---|---|
 //! | [`Sources`] | export, verify, care | `traj-fs`, `memory` |
+//! | [`Tables`] | gathering the rows of a session | `traj-fs`, `memory` |
 //! | [`BundleSink`] | export | `traj-fs`, `memory` |
 //! | [`Scratch`] | export, repair | `traj-fs`, `memory` |
 //! | [`BundleSource`] | verify, inspect | `traj-fs`, `memory` |
@@ -29,6 +30,7 @@ mod request_handler;
 mod session_rewriter;
 mod source;
 mod stated_sizes;
+mod tables;
 mod trajectory_store;
 mod turn_leases;
 
@@ -57,6 +59,7 @@ pub use session_rewriter::{
 };
 pub use source::{Source, SourceError, Sources};
 pub use stated_sizes::StatedSizes;
+pub use tables::{Cell, Scan, Tables, TablesError, VisitRow};
 pub use trajectory_store::{
     Appended, Exposure, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter,
     TrajectoryStore, is_credible_sequence, source_sequence_of,

@@ -62,8 +62,10 @@
 //!
 //! - `archives`: bundles as zip and `tar.zst` files. Without it, bundles are
 //!   directories, and the other forms do not exist.
+//! - `sqlite`: sessions that agents keep in SQLite databases; implies `zstd`.
 //! - `tokio`: a flush that async hosts can await.
 //! - `watch`: `FolderWatch`, which wakes a caller that follows a file.
+//! - `zstd`: session files that agents compressed.
 
 mod binding_store;
 mod bundle;
@@ -97,7 +99,9 @@ pub use safe::temporary_directory::TemporaryFolder;
 pub use scratch::FsScratch;
 #[cfg(feature = "watch")]
 pub use session::FolderWatch;
-pub use session::{FollowedFile, FsSessionRewriter, FsSources, ProcessTable};
+#[cfg(feature = "sqlite")]
+pub use session::SqliteTables;
+pub use session::{FollowedFile, FsSessionRewriter, FsSources, Gathering, ProcessTable};
 pub use sidecar::FsTrajectoryStore;
 pub use system_clock::SystemClock;
 pub use turn_leases::{FsTurnLeases, TURN_LOCK_SUFFIX};

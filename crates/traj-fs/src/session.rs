@@ -1,6 +1,7 @@
 //! Reads, follows and rewrites session files, which other programs write.
 //!
 //! - `sources`: opens the files of a session;
+//! - `gathering`: makes rows of databases and compressed files;
 //! - `followed_file` and `directory_watch`: follow a file as it grows, with
 //!   notifications of changes;
 //! - `rewriter`: rewrites a session file that its owner may be writing to;
@@ -9,6 +10,7 @@
 #[cfg(feature = "watch")]
 mod directory_watch;
 mod followed_file;
+mod gathering;
 mod process_table;
 mod rewriter;
 pub(crate) mod sources;
@@ -16,6 +18,9 @@ pub(crate) mod sources;
 #[cfg(feature = "watch")]
 pub use self::directory_watch::FolderWatch;
 pub use self::followed_file::FollowedFile;
+pub use self::gathering::Gathering;
+#[cfg(feature = "sqlite")]
+pub use self::gathering::SqliteTables;
 pub use self::process_table::ProcessTable;
 pub use self::rewriter::FsSessionRewriter;
 pub use self::sources::FsSources;

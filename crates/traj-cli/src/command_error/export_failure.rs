@@ -41,9 +41,9 @@ fn explain(error: ExportError) -> CommandError {
             Some("run `traj sessions` to list the keys; use --agent for another agent")
         }
         ExportError::Store(_) => Some("repair the store, or name the file with --session"),
-        ExportError::NoEvents { .. } => Some(
-            "name a transcript of OpenClaw or a rollout of Codex; --allow-empty exports it anyway",
-        ),
+        ExportError::NoEvents { .. } => {
+            Some("name a session of an agent that traj knows; --allow-empty exports it anyway")
+        }
         ExportError::UnknownSession => Some("name it with --session-id"),
         ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
         ExportError::SecretsRemain { .. } => {

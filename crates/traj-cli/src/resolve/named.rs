@@ -15,6 +15,7 @@ use traj_core::limits::Reading;
 use traj_core::port::BundleFile;
 use traj_fs::{FsBundleSource, is_bundle, open_file};
 
+use super::gathered;
 use super::places::STORE;
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -54,6 +55,9 @@ impl NamedPath {
         let Ok(folder) = host.folder(&parent) else { return Ok(unseen) };
         if folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir()) {
             return Ok(Self::Bundle);
+        }
+        if let Some(session) = gathered::session_at(&folder, &path, &name, host)? {
+            return Ok(Self::Session { file: session, sidecar: None });
         }
         // An archive is recognised by its content, not by its name.
         if FsBundleSource::open(&folder, &name).is_ok() {

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
+use traj_core::gather::SessionAddress;
 use traj_core::id::SessionId;
 use traj_core::location::{
     RefusedSidecar, SessionIdentity, SidecarPlaces, SidecarSearch, blobs_beside, find_sidecar,
@@ -79,8 +80,13 @@ impl Session {
 
     /// Whether the session file does not exist.
     pub(crate) fn is_missing(&self) -> bool {
-        let found = self.folder.symlink_metadata(&self.name);
-        found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        let is_missing = |name: &str| {
+            let found = self.folder.symlink_metadata(name);
+            found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        // A session in a database is there if the database is.
+        is_missing(&self.name)
+            && SessionAddress::parse(&self.name).is_none_or(|address| is_missing(address.file))
     }
 
     /// The error for a missing session.
@@ -208,6 +214,9 @@ fn sources(
     let mut sources = FsSources::new(&host.facts.current_dir)
         .with_relocated(host.root()?)
         .with_root(parent, clone(folder)?);
+    if let Some(gathering) = host.gathering() {
+        sources = sources.gathering(gathering);
+    }
     if let Some(parent) = named.and_then(Path::parent) {
         sources = sources.with_root(parent, host.folder(parent)?);
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::table_row::table_of;
 use super::{Dialect, said, text};
 use crate::json::{Json, MAX_DEPTH};
 
@@ -14,7 +15,7 @@ impl Dialect {
     /// Messages of a transcript are named after their role, as in a bundle.
     #[must_use]
     pub fn type_name<'r>(self, row: &'r Json<'r>) -> Option<Cow<'r, str>> {
-        let kind = text(row, "type")?;
+        let kind = text(row, "type").or_else(|| table_of(row))?;
         let message = row.get("message").filter(|_| self == Self::OpenClaw);
         let Some(role) = message.map(|message| text(message, "role").unwrap_or_default()) else {
             return Some(Cow::Borrowed(kind));
@@ -56,6 +57,7 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => row.get("data"),
             Self::CodexRollout => row.get("payload"),
             Self::Copilot => row.get("data"),
+            Self::Goose => row.get("content_json"),
             // The members of an entry are beside its id and its time.
             Self::OpenClaw => {
                 let members = ["label", "name", "data", "customType", "targetId"];
@@ -72,6 +74,7 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
+            Self::Goose => &["table", "id", "session_id", "totals"],
             _ => &["type", "id", "parentId", "timestamp", "ordinal"],
         };
         let mut hasher = DefaultHasher::new();

@@ -1,6 +1,6 @@
 //! Recognises which program wrote a file by its beginning.
 
-use super::{Dialect, bundle, codex, copilot, openclaw, said, sidecar, text};
+use super::{Dialect, bundle, codex, copilot, goose, openclaw, said, sidecar, text};
 use crate::json::Json;
 use crate::run::{Fact, Place, SessionStart};
 
@@ -54,6 +54,8 @@ impl Dialect {
             Some(Self::Bundle)
         } else if sidecar::recognises(row) {
             Some(Self::Sidecar)
+        } else if goose::recognises(row) {
+            Some(Self::Goose)
         } else if codex::recognises(row) {
             Some(Self::CodexRollout)
         } else if copilot::recognises(row) {

@@ -1,6 +1,6 @@
 //! When a row was written.
 
-use super::{Dialect, text};
+use super::{Dialect, table_row, text};
 use crate::dialect::transcript::entry_instant;
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
@@ -12,6 +12,7 @@ impl Dialect {
     pub fn time_of(self, row: &Json<'_>) -> Option<UnixMillis> {
         let at = match self {
             Self::OpenClaw => Some(entry_instant(row)),
+            Self::Goose => table_row::time_of(row),
             Self::Sidecar | Self::Bundle => text(row, "ts").and_then(UnixMillis::parse_lenient),
             _ => text(row, "timestamp").and_then(UnixMillis::parse_lenient),
         };

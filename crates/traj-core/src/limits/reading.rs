@@ -51,6 +51,14 @@ pub struct Reading {
     /// skipped.
     pub row_values: usize,
 
+    /// Bytes of a session that is gathered from a compressed file or a database,
+    /// and of that database: 8 GiB. It is kept on the disk, and a small file can
+    /// be made to grow without end. Larger ones are rejected.
+    pub gathered_bytes: u64,
+    /// Bytes of a value in a database: 64 MiB. Longer values are shown by their
+    /// size.
+    pub cell_bytes: usize,
+
     /// Bytes of a file's head that usually show who wrote it and which session
     /// it belongs to: 64 KiB.
     pub short_head_bytes: usize,
@@ -112,6 +120,8 @@ impl Reading {
             log_line_bytes: 64 * MIB,
             server_line_bytes: 64 * MIB,
             row_values: MIB,
+            gathered_bytes: 8 * 1024 * MIB as u64,
+            cell_bytes: 64 * MIB,
             short_head_bytes: 64 * KIB,
             long_head_bytes: 4 * MIB,
             head_rows: 1_000,

@@ -31,6 +31,14 @@ pub enum SourceError {
         /// The file's name, as given.
         name: String,
     },
+    /// The file holds several sessions, and the name does not say which one.
+    #[error("{name} holds {count} sessions")]
+    SeveralSessions {
+        /// The file's name, as given.
+        name: String,
+        /// How many there are.
+        count: usize,
+    },
     /// The file was truncated or rewritten while it was read.
     #[error("{name} changed while it was read")]
     Changed {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
+use traj_core::gather::{GatheredPart, SessionAddress};
 use traj_core::port::{Source, SourceError, Sources};
 
-use crate::error::{FsError, Refusal};
+use crate::error::{Context as _, FsError, Refusal};
 use crate::safe::directory::{open_folder_below_links, open_subfolder};
 use crate::safe::open::{Access, open_replaceable};
+use crate::session::gathering::{Gathering, OpenedFile, Wanted};
 use crate::stop_flag::StopFlag;
 
 /// Reads only files below the given directories.
@@ -25,6 +27,7 @@ pub struct FsSources {
     /// The root of the filesystem, for relocated sidecars.
     relocated: Option<Dir>,
     stop: StopFlag,
+    gathering: Option<Gathering>,
 }
 
 impl FsSources {
@@ -32,7 +35,15 @@ impl FsSources {
     #[must_use]
     pub fn new(current_dir: impl Into<PathBuf>) -> Self {
         let (roots, stop) = (Vec::new(), StopFlag::default());
-        Self { current_dir: current_dir.into(), roots, relocated: None, stop }
+        Self { current_dir: current_dir.into(), roots, relocated: None, stop, gathering: None }
+    }
+
+    /// Also reads sessions that are not plain files: their rows are gathered. A
+    /// session in a database is named `FILE#SESSION`.
+    #[must_use]
+    pub fn gathering(mut self, gathering: Gathering) -> Self {
+        self.gathering = Some(gathering);
+        self
     }
 
     /// Reads fail once `stop` is true.
@@ -78,10 +89,21 @@ impl FsSources {
 
 impl Sources for FsSources {
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
-        let path = self.path_of(name)?;
-        let (root, rest) = self.find(&path).ok_or_else(|| outside(name))?;
-        let root = root.ok_or_else(|| SourceError::NotFound { name: name.to_owned() })?;
-        self.open_below(root, &rest, name)
+        let Some(gathering) = &self.gathering else {
+            return self.plain(self.opened(name)?, name);
+        };
+        let (opened, wanted) = match self.opened(name) {
+            Err(error) if error.is_not_found() => {
+                let (address, is_sidecar) = SessionAddress::parse_either(name).ok_or(error)?;
+                let kind =
+                    if is_sidecar { GatheredPart::Runtime } else { GatheredPart::Transcript };
+                (self.opened(address.file)?, Wanted { session: Some(address.session), kind })
+            }
+            opened => (opened?, Wanted::ALL),
+        };
+        // What it needs beside it is read as it is.
+        let plain = PlainSources { sources: self };
+        gathering.source(opened, name, wanted, &plain, &self.stop)
     }
 
     fn open_relocated(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
@@ -92,7 +114,7 @@ impl Sources for FsSources {
                 let (parent, file) = parts.ok_or_else(|| outside(name))?;
                 let parent = open_folder_below_links(root, parent)
                     .map_err(|error| source_error(error, name))?;
-                self.open_below(&parent, Path::new(file), name)
+                self.plain(opened_below(&parent, Path::new(file), name)?, name)
             }
             (opened, _) => opened,
         }
@@ -106,19 +128,37 @@ impl FsSources {
         if climbs { Err(outside(name)) } else { Ok(path) }
     }
 
-    fn open_below(
-        &self,
-        root: &Dir,
-        path: &Path,
-        name: &str,
-    ) -> Result<Box<dyn Source>, SourceError> {
-        let file = open_below(root, path).map_err(|error| source_error(error, name))?;
-        let source = FsSource::new(name.to_owned(), file, self.stop.clone());
+    /// Opens a file as it is.
+    fn opened(&self, name: &str) -> Result<OpenedFile, SourceError> {
+        let path = self.path_of(name)?;
+        let (root, rest) = self.find(&path).ok_or_else(|| outside(name))?;
+        let root = root.ok_or_else(|| SourceError::NotFound { name: name.to_owned() })?;
+        opened_below(root, &rest, name)
+    }
+
+    fn plain(&self, opened: OpenedFile, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        let source = FsSource::new(name.to_owned(), opened.file, self.stop.clone());
         Ok(Box::new(source.map_err(|error| storage(error, name))?))
     }
 }
 
-fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
+/// The same files, none of them gathered.
+#[derive(Debug)]
+struct PlainSources<'s> {
+    sources: &'s FsSources,
+}
+
+impl Sources for PlainSources<'_> {
+    fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        self.sources.plain(self.sources.opened(name)?, name)
+    }
+}
+
+fn opened_below(root: &Dir, path: &Path, name: &str) -> Result<OpenedFile, SourceError> {
+    open_below(root, path).map_err(|error| source_error(error, name))
+}
+
+fn open_below(root: &Dir, path: &Path) -> Result<OpenedFile, FsError> {
     let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
     let unsafe_name = || FsError::refused("open", &path.to_string_lossy(), Refusal::UnsafeName);
     let parts = parts.ok_or_else(unsafe_name)?;
@@ -127,15 +167,20 @@ fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
     for folder in folders {
         inner = Some(open_subfolder(inner.as_ref().unwrap_or(root), folder)?);
     }
+    let folder = match inner {
+        Some(folder) => folder,
+        None => root.try_clone().context("open", name)?,
+    };
     // A file may be replaced while it is being opened: that is not an attack.
-    open_replaceable(inner.as_ref().unwrap_or(root), name, Access::Read)
+    let file = open_replaceable(&folder, name, Access::Read)?;
+    Ok(OpenedFile { folder, name: (*name).to_owned(), file })
 }
 
 fn outside(name: &str) -> SourceError {
     SourceError::Outside { name: name.to_owned() }
 }
 
-fn source_error(error: FsError, name: &str) -> SourceError {
+pub(super) fn source_error(error: FsError, name: &str) -> SourceError {
     let name = name.to_owned();
     if error.is_not_found() {
         return SourceError::NotFound { name };

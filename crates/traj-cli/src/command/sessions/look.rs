@@ -255,7 +255,11 @@ fn open(file: &Path, host: &Host) -> Result<Option<Box<dyn Source>>, CommandErro
     let Some(folder) = host.folder_if_any(&parent)? else { return Ok(None) };
     let path = parent.join(name);
     let path = path.to_str().ok_or_else(|| CommandError::not_utf8(file))?;
-    match FsSources::new(&parent).with_root(&parent, folder).open(path) {
+    let mut sources = FsSources::new(&parent).with_root(&parent, folder);
+    if let Some(gathering) = host.gathering() {
+        sources = sources.gathering(gathering);
+    }
+    match sources.open(path) {
         Ok(source) => Ok(Some(source)),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(unreadable(error)),

@@ -48,6 +48,9 @@ pub(crate) fn readable(
     request: &ExportRequest,
 ) -> Result<FsSources, CommandError> {
     let mut sources = FsSources::new(&host.facts.current_dir).with_relocated(host.root()?);
+    if let Some(gathering) = host.gathering() {
+        sources = sources.gathering(gathering);
+    }
     for folder in named {
         sources = match host.folder_if_any(folder)? {
             Some(opened) => sources.with_root(folder, opened),

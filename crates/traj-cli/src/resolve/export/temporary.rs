@@ -16,7 +16,7 @@ use crate::progress::WorkBar;
 use crate::resolve::ChosenSession;
 
 /// The hint for a file that no dialect recognises.
-const NAME_A_KNOWN_FILE: &str = "name a transcript of OpenClaw or a rollout of Codex";
+const NAME_A_KNOWN_FILE: &str = "name a session of an agent that traj knows";
 
 /// A session as a bundle, which is removed on drop.
 #[derive(Debug)]

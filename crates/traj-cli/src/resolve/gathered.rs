@@ -1,0 +1,89 @@
+//! Sessions that are not plain files: compressed files, and sessions in a
+//! database, which are named `FILE#SESSION`.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use traj_core::gather::{DatabaseSession, GatherError, SessionAddress, database_sessions};
+
+use crate::command_error::CommandError;
+use crate::compose::Host;
+
+/// How many sessions of a database a message lists.
+const LISTED: usize = 10;
+
+/// The endings of compressed sessions. Other compressed files are bundles.
+const COMPRESSED: [&str; 2] = [".jsonl.zst", ".json.zst"];
+
+/// The session at a path, if it is one that has to be gathered; `path` is the
+/// file `name` in `folder`.
+pub(super) fn session_at(
+    folder: &Dir,
+    path: &Path,
+    name: &str,
+    host: &Host,
+) -> Result<Option<PathBuf>, CommandError> {
+    if folder.symlink_metadata(name).is_ok() {
+        if COMPRESSED.iter().any(|ending| name.ends_with(ending)) {
+            return Ok(Some(path.to_path_buf()));
+        }
+        return match sessions_in(folder, path, name, host)? {
+            Some(sessions) => only_session(path, sessions).map(Some),
+            None => Ok(None),
+        };
+    }
+    let Some(address) = SessionAddress::parse(name) else { return Ok(None) };
+    let Some(sessions) = sessions_in(folder, path, address.file, host)? else { return Ok(None) };
+    if sessions.iter().any(|session| session.id == address.session) {
+        return Ok(Some(path.to_path_buf()));
+    }
+    let file = path.with_file_name(address.file);
+    let message = format!("there is no session {} in {}", address.session, file.display());
+    Err(listing(CommandError::failure(message), &file, sessions))
+}
+
+/// The sessions in a database; `None` if the file is not one.
+fn sessions_in(
+    folder: &Dir,
+    path: &Path,
+    name: &str,
+    host: &Host,
+) -> Result<Option<Vec<DatabaseSession>>, CommandError> {
+    let Some(gathering) = host.gathering() else { return Ok(None) };
+    let unreadable = |error: GatherError| {
+        CommandError::failure(format!("cannot read {}", path.display())).because(error)
+    };
+    match gathering.tables(folder, name) {
+        // Another verb may report what is wrong with the file better.
+        Err(GatherError::Source(_)) | Ok(None) => Ok(None),
+        Err(error) => Err(unreadable(error)),
+        Ok(Some(tables)) => {
+            let (_, sessions) = database_sessions(&tables).map_err(unreadable)?;
+            Ok(Some(sessions))
+        }
+    }
+}
+
+/// The only session of a database.
+fn only_session(file: &Path, sessions: Vec<DatabaseSession>) -> Result<PathBuf, CommandError> {
+    let mut own = sessions.iter().filter(|session| session.parent.is_none());
+    match (own.next(), own.count()) {
+        (Some(only), 0) => Ok(PathBuf::from(format!("{}#{}", file.display(), only.id))),
+        (None, _) => Err(CommandError::failure(format!("{} has no sessions", file.display()))),
+        (Some(_), others) => {
+            let message = format!("{} has {} sessions", file.display(), others + 1);
+            Err(listing(CommandError::usage(message), file, sessions))
+        }
+    }
+}
+
+/// Adds the newest sessions of a database as hints.
+fn listing(error: CommandError, file: &Path, mut sessions: Vec<DatabaseSession>) -> CommandError {
+    sessions.retain(|session| session.parent.is_none());
+    sessions.sort_by(|one, other| (other.changed, &one.id).cmp(&(one.changed, &other.id)));
+    let more = sessions.len().saturating_sub(LISTED);
+    let error = error.hint("name one as FILE#SESSION:");
+    let shown = |session: &DatabaseSession| format!("{}#{}", file.display(), session.id);
+    let error = sessions.iter().take(LISTED).map(shown).fold(error, CommandError::hint);
+    if more > 0 { error.hint(format!("and {more} more")) } else { error }
+}

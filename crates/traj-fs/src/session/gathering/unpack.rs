@@ -1,0 +1,86 @@
+//! Unpacks zstd, with limits: a small frame can hold any number of bytes.
+
+use std::io::{self, Read};
+
+use cap_std::fs::{File, FileExt as _};
+use traj_core::gather::{GatherError, RowWriter};
+#[cfg(feature = "sqlite")]
+use traj_core::port::Cell;
+use traj_core::port::SourceError;
+
+use crate::stop_flag::StopFlag;
+
+/// How much is unpacked at once.
+const BLOCK: usize = 256 * 1024;
+
+/// The largest window, as a power of two: 128 MiB, which every decoder accepts.
+const LARGEST_WINDOW: u32 = 27;
+
+/// Unpacks a whole file.
+pub(super) fn file(
+    file: &File,
+    stop: &StopFlag,
+    rows: &mut RowWriter<'_>,
+) -> Result<(), GatherError> {
+    let input = FileFrom { file, position: 0, stop };
+    let mut decoder = decoder(input)?;
+    let mut block = vec![0; BLOCK];
+    loop {
+        let count = decoder.read(&mut block).map_err(damaged)?;
+        if count == 0 {
+            return Ok(());
+        }
+        rows.bytes(block.get(..count).unwrap_or_default())?;
+    }
+}
+
+fn decoder<R: Read>(input: R) -> Result<zstd::Decoder<'static, io::BufReader<R>>, GatherError> {
+    let mut decoder = zstd::Decoder::new(input).map_err(damaged)?;
+    decoder.window_log_max(LARGEST_WINDOW).map_err(damaged)?;
+    Ok(decoder)
+}
+
+/// The content of a frame in a cell, up to `longest` bytes; nothing if the frame
+/// is damaged.
+#[cfg(feature = "sqlite")]
+pub(super) fn cell(bytes: &[u8], longest: usize) -> Cell {
+    let mut content = Vec::new();
+    let read = decoder(bytes).and_then(|decoder| {
+        decoder.take(longest as u64 + 1).read_to_end(&mut content).map_err(damaged)
+    });
+    match read {
+        Ok(count) if count > longest => Cell::TooLong(count as u64),
+        Ok(_) => Cell::Blob(content),
+        Err(_) => Cell::Null,
+    }
+}
+
+/// A failed read, or a frame that cannot be unpacked.
+fn damaged(error: io::Error) -> GatherError {
+    if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Other && is_stop(&error) {
+        let name = "the compressed file".to_owned();
+        return SourceError::Storage { name, source: error.into() }.into();
+    }
+    GatherError::Damaged
+}
+
+/// Whether reading ended because someone asked for it.
+fn is_stop(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.to_string() == "asked to stop")
+}
+
+/// Reads a file from its beginning, whatever the position of its handle.
+struct FileFrom<'f> {
+    file: &'f File,
+    position: u64,
+    stop: &'f StopFlag,
+}
+
+impl Read for FileFrom<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
+        let count = self.file.read_at(buffer, self.position)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
