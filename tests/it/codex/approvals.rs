@@ -80,6 +80,8 @@ fn always_holds_for_this_turn_only() {
     let (shown, code) = turn_on_terminal(&rig, "make three", &["a"]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(["a", "b", "c"].iter().all(|name| exists(&rig, name)), "{shown}");
+    let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
+    assert_eq!(sidecar.matches(r#""decidedBy":"user","scope":"turn""#).count(), 3, "{sidecar}");
     script_commands(&rig, "one more", &["d"]);
     let (shown, _) = turn_on_terminal(&rig, "one more", &["n"]);
     assert!(!exists(&rig, "d"), "{shown}");

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use traj_core::event::Decider;
+use traj_core::event::{ApprovalScope, Decider};
 use traj_core::port::{ApprovalDecision, DenyAll, HostReply, RequestHandler, ServerRequest};
 
 use crate::protocol::ApprovalQuestion;
@@ -22,6 +22,9 @@ pub struct ApprovalAnswer {
     pub name: Option<String>,
     /// Why, as it is recorded.
     pub reason: Option<String>,
+    /// How long the permission lasts, as it is recorded, if the callback goes on to allow what is
+    /// like it.
+    pub scope: Option<ApprovalScope>,
 }
 
 impl ApprovalAnswer {
@@ -39,6 +42,14 @@ impl ApprovalAnswer {
         self
     }
 
+    /// The same answer for a longer time. The record says so; that the callback allows further
+    /// requests in this time is its own business.
+    #[must_use]
+    pub const fn lasting(mut self, scope: ApprovalScope) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+
     /// The same answer as a decision of somebody else than a person.
     #[must_use]
     pub const fn decided_by(mut self, by: Decider) -> Self {
@@ -50,7 +61,7 @@ impl ApprovalAnswer {
 impl From<ApprovalDecision> for ApprovalAnswer {
     /// The decision of a person.
     fn from(decision: ApprovalDecision) -> Self {
-        Self { decision, by: Decider::User, name: None, reason: None }
+        Self { decision, by: Decider::User, name: None, reason: None, scope: None }
     }
 }
 
@@ -117,18 +128,19 @@ impl RequestHandler for AskHandler {
         reply.answer = question.answer(answer.decision);
         reply.decider_name = answer.name;
         reply.reason = answer.reason;
+        reply.scope = answer.scope;
         reply
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use traj_core::event::ApprovalScope;
+    use traj_core::event::ApprovalVerdict;
     use traj_core::json::Json;
     use traj_core::port::HostAnswer;
 
     use super::*;
-    use crate::protocol::read_request;
+    use crate::protocol::{read_request, ruling};
 
     async fn asked(decision: ApprovalDecision, method: &str, params: &'static str) -> HostReply {
         let handler =
@@ -142,6 +154,24 @@ mod tests {
             asked(ApprovalDecision::Accept, "item/commandExecution/requestApproval", "{}").await;
         assert_eq!(reply.answer, Some(HostAnswer::Approval(ApprovalDecision::Accept)));
         assert_eq!((reply.by, reply.decider_name.as_deref()), (Decider::User, Some("alice")));
+    }
+
+    #[tokio::test]
+    async fn an_answer_for_longer_is_recorded_as_such() {
+        let answer = ApprovalAnswer::from(ApprovalDecision::Accept).lasting(ApprovalScope::Turn);
+        let handler = AskHandler::new(move |_| std::future::ready(answer.clone()));
+        for (method, params) in [
+            ("item/commandExecution/requestApproval", "{}"),
+            (
+                "mcpServer/elicitation/request",
+                r#"{"serverName":"docs","_meta":{"codex_approval_kind":"mcp_tool_call"}}"#,
+            ),
+        ] {
+            let request = read_request(method, Json::parse(params).unwrap());
+            let ruling = ruling(request.kind, &handler.answer(&request).await);
+            assert_eq!(ruling.verdict, ApprovalVerdict::Approved, "{method}");
+            assert_eq!(ruling.scope, Some(ApprovalScope::Turn), "{method}");
+        }
     }
 
     /// What was requested is granted, and no more.

@@ -122,12 +122,14 @@ pub(crate) fn ruling(kind: RequestKind, reply: &HostReply) -> ApprovalRuling {
     let mut ruling = ApprovalRuling::new(ApprovalVerdict::Denied, reply.by);
     ruling.decider_name.clone_from(&reply.decider_name);
     ruling.reason.clone_from(&reply.reason);
+    // The server asks again next time; the host may have decided for longer.
+    let scope = reply.scope.unwrap_or(ApprovalScope::Once);
     match (kind, &reply.answer) {
         (
             RequestKind::Approval | RequestKind::LegacyApproval,
             Some(HostAnswer::Approval(decision)),
         ) => match decision {
-            ApprovalDecision::Accept => grant(&mut ruling, ApprovalScope::Once),
+            ApprovalDecision::Accept => grant(&mut ruling, scope),
             ApprovalDecision::AcceptForSession => grant(&mut ruling, ApprovalScope::Session),
             ApprovalDecision::Cancel => ruling.verdict = ApprovalVerdict::Cancelled,
             _ => {}
@@ -139,7 +141,7 @@ pub(crate) fn ruling(kind: RequestKind, reply: &HostReply) -> ApprovalRuling {
             }
         }
         (RequestKind::Elicitation, Some(HostAnswer::ElicitationAccepted(_))) => {
-            grant(&mut ruling, ApprovalScope::Once);
+            grant(&mut ruling, scope);
         }
         (_, Some(_)) => ruling.by = Decider::Nobody,
         (_, None) => {}

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use traj_core::event::{
-    ContextCompiled, Event, ModelCompleted, PromptSubmitted, RunStatus, SessionEnded,
+    Approval, ContextCompiled, ModelCompleted, PromptSubmitted, RunStatus, SessionEnded,
     SessionStarted, ToolCall, ToolDefinition, ToolResult,
 };
 use traj_core::id::{ThreadId, TurnId};
 use traj_core::json::{Json, Object};
-use traj_core::port::{AppServerError, EventSink, ItemDetail, ThreadEvent, ThreadItem, TokenUsage};
+use traj_core::port::{
+    AppServerError, EventSink, HostReply, ItemDetail, RequestKind, ServerRequest, ThreadEvent,
+    ThreadItem, TokenUsage,
+};
+
+use crate::protocol::{asked_approval, ruling};
 
 use super::{StopCause, TurnError, TurnOutcome, TurnReport};
 
@@ -61,6 +66,7 @@ impl TurnFacts {
             images: self.images,
             open: Mutex::default(),
             texts: Mutex::default(),
+            approvals: Mutex::default(),
         }
     }
 
@@ -114,6 +120,14 @@ pub(super) struct TurnRecorder {
     /// Tools that began and have not ended. Some never end.
     open: Mutex<BTreeMap<String, String>>,
     texts: Mutex<Vec<String>>,
+    approvals: Mutex<OpenApprovals>,
+}
+
+/// The requests for approval that wait for a decision, in order.
+#[derive(Debug, Default)]
+struct OpenApprovals {
+    asked: u64,
+    waiting: BTreeMap<u64, (RequestKind, Approval)>,
 }
 
 impl TurnRecorder {
@@ -165,11 +179,37 @@ impl TurnRecorder {
         }
     }
 
-    pub(super) fn record(&self, event: Event) {
-        self.sink.record(event);
+    /// Records a request if it is for an approval, and returns its number.
+    pub(super) fn asked(&self, request: &ServerRequest) -> Option<u64> {
+        let approval = asked_approval(request)?;
+        self.sink.record(approval.clone().asked());
+        let mut open = self.approvals.lock().unwrap_or_else(PoisonError::into_inner);
+        open.asked += 1;
+        let id = open.asked;
+        open.waiting.insert(id, (request.kind, approval));
+        Some(id)
+    }
+
+    /// Records the decision about a request, unless the end of the turn decided it.
+    pub(super) fn decided(&self, id: u64, reply: &HostReply) {
+        let waiting =
+            self.approvals.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+        if let Some((kind, approval)) = waiting {
+            self.sink.record(approval.decided(ruling(kind, reply)));
+        }
+    }
+
+    /// What waits for a decision when the turn ends is not granted. The turn ends after that.
+    fn decide_the_rest(&self) {
+        let mut open = self.approvals.lock().unwrap_or_else(PoisonError::into_inner);
+        let reply = HostReply::none().because("the turn ended before an answer");
+        for (kind, approval) in std::mem::take(&mut open.waiting).into_values() {
+            self.sink.record(approval.decided(ruling(kind, &reply)));
+        }
     }
 
     pub(super) fn not_started(&self, error: &AppServerError) {
+        self.decide_the_rest();
         let timed_out = matches!(error, AppServerError::TimedOut { .. });
         let aborted = matches!(error, AppServerError::Cancelled { .. });
         let status = if aborted { RunStatus::Interrupted } else { RunStatus::Error };
@@ -177,6 +217,7 @@ impl TurnRecorder {
     }
 
     pub(super) fn ended(&self, turn: &TurnId, report: &Result<TurnReport, TurnError>) {
+        self.decide_the_rest();
         let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
         for (id, name) in open {
             let mut result = ToolResult::missing(id, name);

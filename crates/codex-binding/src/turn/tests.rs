@@ -169,3 +169,41 @@ async fn an_approval_that_is_not_answered_is_recorded_as_declined() {
     approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"no answer in time","decision":"denied","decidedBy":"nobody"}
     "#);
 }
+
+/// A person who gives up at the question decides nothing, and the run ends after that.
+#[tokio::test]
+async fn an_approval_that_waits_when_the_turn_ends_is_decided_before_the_end() {
+    let (server, thread) = opened().await;
+    server.hold_turns();
+    let options = TurnOptions::standard(Arc::new(AskHandler::new(|_| std::future::pending())));
+    let asking = async {
+        tokio::task::yield_now().await;
+        let params = Json::parse(r#"{"itemId":"c1","command":"make test"}"#).unwrap();
+        let mut request =
+            crate::protocol::read_request("item/commandExecution/requestApproval", params);
+        request.thread = Some(thread.clone());
+        let mut waiting = Box::pin(server.ask(request));
+        assert!(is_pending(&mut waiting).await);
+        options.cancel.cancel();
+        // The question outlives the turn.
+        (waiting,)
+    };
+    let ((report, kinds), _waiting) = tokio::join!(run(&server, &thread, &options), asking);
+    assert_eq!(report.unwrap().outcome, TurnOutcome::Interrupted);
+    let end = [
+        "prompt.submitted",
+        "approval.asked",
+        "approval.decided",
+        "model.completed",
+        "session.ended",
+    ];
+    assert_eq!(kinds[2..], end);
+}
+
+/// Whether a future waits after it was polled once.
+async fn is_pending<F: Future + Unpin>(future: &mut F) -> bool {
+    std::future::poll_fn(|context| {
+        std::task::Poll::Ready(std::pin::Pin::new(&mut *future).poll(context).is_pending())
+    })
+    .await
+}

@@ -4,17 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use traj_core::event::Approval;
 use traj_core::id::TurnId;
 use traj_core::port::{
-    CloseCause, HostReply, RequestHandler, RequestKind, ServerRequest, ThreadEvent, ThreadListener,
-    TokenUsage,
+    CloseCause, HostReply, RequestHandler, ServerRequest, ThreadEvent, ThreadListener, TokenUsage,
 };
 
 use super::collector::{TurnCollector, TurnEnd};
 use super::recording::TurnRecorder;
 use super::{TurnObserver, TurnOptions};
-use crate::protocol::{asked_approval, ruling};
 
 /// The state of a turn that is being listened to.
 #[derive(Debug)]
@@ -147,22 +144,17 @@ impl ThreadListener for TurnWatch {
 /// nobody decided in time, and nothing is granted.
 struct OpenApproval<'a> {
     recorder: &'a TurnRecorder,
-    kind: RequestKind,
-    approval: Option<Approval>,
+    id: Option<u64>,
 }
 
 impl<'a> OpenApproval<'a> {
     fn ask(recorder: &'a TurnRecorder, request: &ServerRequest) -> Self {
-        let approval = asked_approval(request);
-        if let Some(approval) = &approval {
-            recorder.record(approval.clone().asked());
-        }
-        Self { recorder, kind: request.kind, approval }
+        Self { recorder, id: recorder.asked(request) }
     }
 
     fn decide(&mut self, reply: &HostReply) {
-        if let Some(approval) = self.approval.take() {
-            self.recorder.record(approval.decided(ruling(self.kind, reply)));
+        if let Some(id) = self.id.take() {
+            self.recorder.decided(id, reply);
         }
     }
 }

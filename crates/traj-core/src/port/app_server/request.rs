@@ -81,13 +81,16 @@ pub struct HostReply {
     pub decider_name: Option<String>,
     /// Why; it is recorded, and sent with a decline.
     pub reason: Option<String>,
+    /// How long a granted permission lasts, as it is recorded, if the host goes on to grant what is
+    /// like it. `None` if only the server decides that.
+    pub scope: Option<ApprovalScope>,
 }
 
 impl HostReply {
     /// No answer: nothing is granted.
     #[must_use]
     pub const fn none() -> Self {
-        Self { answer: None, by: Decider::Nobody, decider_name: None, reason: None }
+        Self { answer: None, by: Decider::Nobody, decider_name: None, reason: None, scope: None }
     }
 
     /// The same reply as a decision of somebody else.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use codex_binding::{ApprovalAnswer, ApprovalQuestion, ApprovalTopic, AskHandler};
 use serde::Serialize;
 use tokio::sync::oneshot;
-use traj_core::event::Decider;
+use traj_core::event::{ApprovalScope, Decider};
 use traj_core::json::Json;
 use traj_core::port::{ApprovalDecision, HostReply, RequestHandler, RequestKind, ServerRequest};
 
@@ -83,8 +83,7 @@ impl Approvals {
         }
         let _one_at_a_time = self.terminal.lock().await;
         if lock(&self.always).contains(&topic) {
-            return ApprovalAnswer::from(ApprovalDecision::Accept)
-                .because("allowed for the rest of the turn");
+            return allowed_for_the_turn();
         }
         self.stream.make_room();
         show(question);
@@ -92,8 +91,7 @@ impl Approvals {
             Answer::Yes => ApprovalAnswer::from(ApprovalDecision::Accept),
             Answer::Always => {
                 lock(&self.always).push(topic);
-                ApprovalAnswer::from(ApprovalDecision::Accept)
-                    .because("allowed for the rest of the turn")
+                allowed_for_the_turn()
             }
             Answer::No => {
                 self.decline(topic, &question.subject, Decider::User);
@@ -111,6 +109,13 @@ impl Approvals {
         let (subject, by) = (subject.to_owned(), by.as_str());
         lock(&self.declined).push(DeclinedRequest { topic, subject, by });
     }
+}
+
+/// A yes that holds for the rest of the turn. Codex asks each time; the command answers.
+fn allowed_for_the_turn() -> ApprovalAnswer {
+    ApprovalAnswer::from(ApprovalDecision::Accept)
+        .because("allowed for the rest of the turn")
+        .lasting(ApprovalScope::Turn)
 }
 
 /// Requests that are not about approval. The command cannot answer them.
