@@ -169,6 +169,8 @@ mod tests {
             "bash -lc 'git log > /etc/passwd'",
             "bash -lc 'git log $(rm x)'",
             "bash -lc 'git log' && rm x",
+            "./bash -lc 'make test'",
+            "/home/agent/bin/sh -c 'git log'",
             "",
         ] {
             assert!(!runs(&list, command).await, "{command}");

@@ -2,6 +2,9 @@
 
 /// Shells that Codex runs commands with.
 const SHELLS: [&str; 4] = ["bash", "sh", "zsh", "dash"];
+/// Where these shells are. A program of the same name elsewhere may be the agent's own.
+const SHELL_DIRECTORIES: [&str; 5] =
+    ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];
 /// The flags with which a shell takes a script as its next word.
 const SCRIPT_FLAGS: [&str; 3] = ["-lc", "-c", "-ic"];
 
@@ -16,8 +19,10 @@ pub(super) fn script_of(words: &[String]) -> String {
 }
 
 fn is_shell(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or(program);
-    SHELLS.contains(&name)
+    match program.rsplit_once('/') {
+        Some((directory, name)) => SHELL_DIRECTORIES.contains(&directory) && SHELLS.contains(&name),
+        None => SHELLS.contains(&program),
+    }
 }
 
 /// The words of a command. `None` if it takes a shell to know them.
