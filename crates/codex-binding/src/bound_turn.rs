@@ -72,8 +72,32 @@ pub(crate) trait ServerSource: Send + Sync {
     /// Gets a server.
     async fn lend(&self) -> Result<LentServer, AppServerError>;
 
-    /// Returns a server. `is_usable` is false if it does not answer, or may still run the turn.
-    async fn give_back(&self, server: LentServer, is_usable: bool);
+    /// Returns a server.
+    async fn give_back(&self, server: LentServer, state: ServerState);
+}
+
+/// What a turn leaves a server in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerState {
+    /// It has answered everything.
+    Idle,
+    /// The turn was given up while the server worked on it. It may be slow, or hang.
+    Busy,
+    /// It does not answer, or may still run the turn.
+    Unusable,
+}
+
+impl ServerState {
+    fn after(turn: &Result<BoundTurn, BoundTurnError>) -> Self {
+        match turn {
+            Ok(turn) if turn.report.outcome == (TurnOutcome::TimedOut { confirmed: false }) => {
+                Self::Unusable
+            }
+            Err(error) if error.leaves_server_unusable() => Self::Unusable,
+            Err(error) if error.stop_cause().is_some() => Self::Busy,
+            _ => Self::Idle,
+        }
+    }
 }
 
 /// A server that one turn uses.
@@ -101,11 +125,7 @@ pub(crate) async fn run_on_servers(
         let server: &dyn AppServer = lent.connection.as_ref();
         let attempt = TurnAttempt { lifecycle, server, loaded: &lent.loaded, request, bounds };
         let turn = attempt.whole().await;
-        let is_usable = match &turn {
-            Ok(turn) => turn.report.outcome != TurnOutcome::TimedOut { confirmed: false },
-            Err(error) => !error.leaves_server_unusable(),
-        };
-        source.give_back(lent, is_usable).await;
+        source.give_back(lent, ServerState::after(&turn)).await;
         match turn {
             Err(error) if error.is_lost_before_start() && starts < STARTS => {
                 starts += 1;
@@ -129,11 +149,11 @@ impl ServerSource for OwnServers<'_> {
         Ok(LentServer { connection, loaded: LoadedThreads::new(), lease: None })
     }
 
-    async fn give_back(&self, server: LentServer, is_usable: bool) {
-        if is_usable {
+    async fn give_back(&self, server: LentServer, state: ServerState) {
+        if state == ServerState::Idle {
             server.connection.stop().await;
         } else {
-            // It hangs, and the user has waited long enough.
+            // It may hang, and the user has waited long enough.
             drop(tokio::spawn(async move { server.connection.stop().await }));
         }
     }

@@ -31,7 +31,8 @@ use active::ActiveTurns;
 use reply::{failure_reply, turn_reply};
 
 use crate::bound_turn::{
-    BoundTurn, BoundTurnError, BoundTurnRequest, LentServer, ServerSource, run_on_servers,
+    BoundTurn, BoundTurnError, BoundTurnRequest, LentServer, ServerSource, ServerState,
+    run_on_servers,
 };
 use crate::keyed_queue::{KeyedQueue, QueueError};
 use crate::lifecycle::{LifecycleError, ThreadLifecycle};
@@ -259,8 +260,8 @@ impl ServerSource for PooledServers<'_> {
         Ok(LentServer { connection, loaded: lease.loaded().clone(), lease: Some(lease) })
     }
 
-    async fn give_back(&self, server: LentServer, is_usable: bool) {
-        if let Some(lease) = server.lease.filter(|_| !is_usable) {
+    async fn give_back(&self, server: LentServer, state: ServerState) {
+        if let Some(lease) = server.lease.filter(|_| state == ServerState::Unusable) {
             // The turn may still run there, or the server hangs: no other turn may use it.
             self.conversations.pool.retire(&lease);
         }

@@ -7,7 +7,7 @@ use traj_core::binding::{
     ApprovalPolicy, BindingRecord, GranularApproval, SandboxMode, StoredBinding, decode_record,
 };
 use traj_core::port::ThreadService as _;
-use traj_tests::codex_rig::{CodexRig, VERSIONS};
+use traj_tests::codex_rig::{CodexRig, VERSIONS, newest};
 use traj_tests::traj_binary::traj_command;
 
 fn traj(rig: &CodexRig, verb: &str, more: &[&str]) -> Output {
@@ -61,7 +61,7 @@ fn the_choices_of_a_bind_hold_for_later_turns() {
 /// A bind that cannot start a thread leaves the session bound to the old one.
 #[test]
 fn a_replacement_that_fails_keeps_the_binding() {
-    let Some(rig) = CodexRig::new("0.166.0") else { return };
+    let Some(rig) = CodexRig::new(newest()) else { return };
     let turn = traj(&rig, "turn", &["--prompt", "hello"]);
     assert!(turn.status.success(), "{}", stderr(&turn));
     let before = record(&rig);

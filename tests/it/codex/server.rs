@@ -69,12 +69,14 @@ fn the_last_lines_of_a_codex_that_exits_at_start_are_shown_without_secrets() {
     let Some(rig) = CodexRig::new(newest()) else { return };
     let secret = concat!("ghp", "_x7Kq2mVw9TzR4bNc8LpY1sJd6FhG3aQe5UoX");
     let lines = "for n in 1 2 3 4 5 6 7 8 9; do echo \"line $n\" >&2; done";
-    let broken = script(&rig, &format!("{lines}; echo 'token {secret}' >&2; exit 7"));
+    let colour = r"printf '\033[31mred\033[0m and plain\n' >&2";
+    let broken = script(&rig, &format!("{lines}; {colour}; echo 'token {secret}' >&2; exit 7"));
     let output = turn(&rig, &broken);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("Codex exited before it was ready"), "{said}");
     assert!(said.contains("Codex wrote: line 9") && !said.contains("line 5"), "{said}");
+    assert!(said.contains("Codex wrote: red and plain\n"), "{said}");
     assert!(said.contains("traj doctor") && !said.contains(secret), "{said}");
 }
 

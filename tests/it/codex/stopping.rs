@@ -49,10 +49,8 @@ fn signals_interrupt_the_turn_record_its_end_and_set_the_exit_code() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains("the turn was interrupted by signal"), "{said}");
-        let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
-        let ends: Vec<&str> =
-            sidecar.lines().filter(|line| line.contains(r#""type":"session.ended""#)).collect();
-        assert_eq!(ends.len(), number + 1, "{sidecar}");
+        let ends = ends(&rig);
+        assert_eq!(ends.len(), number + 1, "{ends:?}");
         assert!(ends[number].contains(r#""status":"interrupted""#), "{}", ends[number]);
     }
     let next = json(&rig, "turn", &["--prompt", "go on"]);
@@ -71,11 +69,12 @@ fn silent_servers(before: &str) -> [String; 2] {
 }
 
 #[test]
-fn a_signal_works_before_the_turn_begins() {
+fn a_signal_works_before_the_turn_begins_and_the_end_is_recorded() {
     let Some(rig) = CodexRig::new(newest()) else { return };
     let (pipe, write) = named_pipe(&rig);
+    let mut ended = 0;
     for silent in silent_servers(&write) {
-        for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
             let child = start(&mut command(&rig, &script(&rig, &silent)));
             wait_for(&pipe);
             kill_process(Pid::from_child(&child), signal).expect("it runs");
@@ -83,8 +82,33 @@ fn a_signal_works_before_the_turn_begins() {
             let said = text(&output.stderr);
             assert_eq!(output.status.code(), Some(code), "{said}");
             assert!(said.contains("before the turn began"), "{said}");
+            ended += 1;
+            let ends = ends(&rig);
+            assert_eq!(ends.len(), ended, "{said}");
+            assert!(ends.iter().all(|end| end.contains(r#""status":"interrupted""#)), "{ends:?}");
         }
     }
+}
+
+/// How the turns of the session ended, as the sidecar says.
+fn ends(rig: &CodexRig) -> Vec<String> {
+    let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
+    let ends = sidecar.lines().filter(|line| line.contains(r#""type":"session.ended""#));
+    ends.map(str::to_owned).collect()
+}
+
+/// Whoever writes the prompt may be slow, too.
+#[test]
+fn a_prompt_that_never_ends_is_waited_for_in_the_time_of_the_user_only() {
+    let Some(rig) = CodexRig::new(newest()) else { return };
+    let mut command = codex(&rig, "turn", &["--prompt", "-", "--timeout", "1"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let prompt = child.stdin.take().expect("its input");
+    let mut said = String::new();
+    child.stderr.take().expect("its notes").read_to_string(&mut said).expect("notes");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "{said}");
+    assert!(said.contains("the time was up before the turn began"), "{said}");
+    drop(prompt);
 }
 
 #[test]

@@ -173,8 +173,11 @@ async fn ends(
             cancel.cancel();
         };
         let lifecycle = lifecycle();
+        let began = tokio::time::Instant::now();
         let (turn, ()) =
             tokio::join!(run_connected_turn(&lifecycle, &servers, &request), cancelling);
+        let limit = request.options.interrupt_timeout;
+        assert!(began.elapsed() <= limit, "nobody waits for a server that hangs");
         (turn, events.kinds())
     };
     [timed_out, cancelled]
@@ -201,6 +204,16 @@ async fn a_turn_is_bounded_while_its_thread_opens() {
     for (_, kinds) in [timed_out, cancelled] {
         assert_eq!(kinds, ["session.started", "session.ended"]);
     }
+}
+
+/// A server that hangs is not stopped step by step while the user waits, but others may share it.
+#[test]
+fn a_server_whose_turn_was_given_up_is_busy() {
+    let stage = TurnStage::OpeningThread;
+    let after = |error| ServerState::after(&Err(error));
+    assert_eq!(after(BoundTurnError::Cancelled { stage }), ServerState::Busy);
+    assert_eq!(after(BoundTurnError::TimedOut { stage }), ServerState::Unusable);
+    assert_eq!(after(BoundTurnError::ModelUnknown), ServerState::Idle);
 }
 
 #[tokio::test(start_paused = true)]

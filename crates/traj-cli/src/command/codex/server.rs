@@ -1,11 +1,11 @@
 //! Starting the Codex CLI for a verb.
 
-use std::cell::Cell;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use codex_binding::transport::{ServerCommand, child_environment, spawn};
-use codex_binding::{Client, ClientOptions, TESTED_VERSIONS, is_newer_than_tested};
+use codex_binding::transport::{ServerCommand, child_environment};
+use codex_binding::{Client, ClientOptions, CodexProcess, TESTED_VERSIONS, is_newer_than_tested};
 use traj_core::port::{AppServerError, CloseCause};
 use traj_core::redaction::{RedactionPolicy, Redactor};
 
@@ -42,11 +42,11 @@ pub(super) fn redactor(host: &Host) -> Result<Redactor, CommandError> {
 }
 
 /// The Codex that a verb starts.
+#[derive(Debug)]
 pub(super) struct CodexServer<'a> {
-    command: ServerCommand,
-    redactor: Redactor,
+    process: CodexProcess,
     output: &'a CommandOutput,
-    has_warned: Cell<bool>,
+    has_warned: AtomicBool,
     /// The provider of the model.
     pub(super) provider: ProviderReport,
 }
@@ -72,22 +72,20 @@ impl ServerArguments {
         let added = names.filter_map(|name| Some((name.as_str(), variables.get(name)?)));
         let environment = child_environment(|name| variables.get(name).map(str::to_owned), added);
         let command = ServerCommand::codex(program, environment, &host.facts.current_dir);
-        let (redactor, has_warned) = (redactor(host)?, Cell::new(false));
-        Ok(CodexServer { command, redactor, output, has_warned, provider })
+        let process = CodexProcess::new(command, ClientOptions::standard(redactor(host)?));
+        Ok(CodexServer { process, output, has_warned: AtomicBool::new(false), provider })
     }
 }
 
 impl CodexServer<'_> {
     /// Starts Codex and connects to it.
     pub(super) async fn connect(&self) -> Result<Client, CommandError> {
-        let transport = spawn(&self.command).map_err(|error| {
-            CommandError::failure("cannot start Codex")
-                .because(error)
-                .hint("pass the executable with --codex or in TRAJ_CODEX")
-        })?;
-        let client = Client::connect(transport, ClientOptions::standard(self.redactor.clone()))
-            .await
-            .map_err(not_connected)?;
+        self.start().await.map_err(not_connected)
+    }
+
+    /// Starts Codex and connects to it; [`not_connected`] explains a failure.
+    pub(super) async fn start(&self) -> Result<Client, AppServerError> {
+        let client = self.process.start().await?;
         self.warn_of_new_version(&client);
         Ok(client)
     }
@@ -96,7 +94,7 @@ impl CodexServer<'_> {
     /// work.
     fn warn_of_new_version(&self, client: &Client) {
         let version = client.server_version().unwrap_or_default();
-        if is_newer_than_tested(version) && !self.has_warned.replace(true) {
+        if is_newer_than_tested(version) && !self.has_warned.swap(true, Ordering::Relaxed) {
             let newest = TESTED_VERSIONS.last().copied().unwrap_or_default();
             self.output.note(&format!(
                 "warning: Codex {version} is newer than {newest}, the newest version that was tested"
@@ -105,16 +103,22 @@ impl CodexServer<'_> {
     }
 }
 
-/// The last lines of a text that are not blank.
+/// The last lines of a text that are not blank, without the colours that Codex writes anywhere.
 pub(super) fn last_lines(text: &str) -> Vec<String> {
+    let text = anstream::adapter::strip_str(text).to_string();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let mut lines: Vec<String> = lines.rev().take(LAST_LINES).map(str::to_owned).collect();
     lines.reverse();
     lines
 }
 
-/// Converts a failed handshake to an error that says what Codex printed.
-fn not_connected(error: AppServerError) -> CommandError {
+/// Converts a failed start or handshake to an error that says what Codex printed.
+pub(super) fn not_connected(error: AppServerError) -> CommandError {
+    if matches!(&error, AppServerError::Closed { cause: CloseCause::NoProgram { .. } }) {
+        return CommandError::failure("cannot start Codex")
+            .because(error)
+            .hint("pass the executable with --codex or in TRAJ_CODEX");
+    }
     let has_exited = matches!(&error, AppServerError::Closed { cause: CloseCause::Exited { .. } });
     let words = error.close_cause().and_then(CloseCause::last_words).unwrap_or_default();
     let words = last_lines(words);

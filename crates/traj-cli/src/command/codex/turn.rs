@@ -7,21 +7,26 @@ mod report;
 mod stop;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use clap::Args;
 use codex_binding::{
-    BoundTurn, BoundTurnError, BoundTurnRequest, Client, LoadedThreads, ThreadLifecycle,
-    ThreadPlan, TurnError, run_bound_turn,
+    BoundTurnError, BoundTurnRequest, Client, Connection, Connector, ThreadPlan, TurnError,
+    run_connected_turn,
 };
+use tokio::sync::oneshot;
 use traj_core::binding::TurnInput;
+use traj_core::port::AppServerError;
 use traj_core::settings::Settings;
 use traj_fs::{Recorder, SystemClock};
 
 use super::super::{Outcome, record};
 use super::plan::PlanArguments;
-use super::server::{CodexServer, ServerArguments, last_lines, redactor, runtime, server_error};
+use super::server::{
+    CodexServer, ServerArguments, last_lines, not_connected, redactor, runtime, server_error,
+};
 use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -29,16 +34,13 @@ use crate::output::CommandOutput;
 use crate::resolve::{self, ChosenSession, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 use approvals::Approvals;
-use events::{EventList, Stream};
+use events::{EventList, Stream, lock};
 use lease::lease_in_time;
-use report::{announce, failure, report};
+use report::{announce, failure, interrupted, report};
 use stop::Stop;
 
 pub(super) use lease::lease_now;
 pub(crate) use report::DOCUMENT;
-
-/// How often a server that exits before the turn begins is started.
-const STARTS: u32 = 3;
 
 #[derive(Debug, Args)]
 #[command(
@@ -90,20 +92,16 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let stop = Stop::after(Duration::from_secs(arguments.timeout.max(1)));
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
-    let prompt = match arguments.prompt.as_str() {
-        "-" => Host::read_standard_input()?,
-        prompt => prompt.to_owned(),
-    };
-    if prompt.trim().is_empty() {
-        return Err(CommandError::usage("the prompt is empty").hint("pass a text with --prompt"));
-    }
     let runtime = runtime()?;
-    let lease = runtime.block_on(async {
+    let (prompt, lease) = runtime.block_on(async {
         stop.listen(host, output)?;
-        if arguments.no_wait {
-            return lease_now(&session.file, host);
-        }
-        stop.unless_stopped(lease_in_time(&session.file, host, output)).await
+        let prompt = stop.unless_stopped(read_prompt(&arguments.prompt)).await?;
+        let lease = if arguments.no_wait {
+            lease_now(&session.file, host)?
+        } else {
+            stop.unless_stopped(lease_in_time(&session.file, host, output)).await?
+        };
+        Ok::<_, CommandError>((prompt, lease))
     })?;
     // The turn of another process may have changed the binding.
     let found = Bound::read(&session.file, &arguments.plan, host)?;
@@ -121,11 +119,13 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         request = request.recorded_in(recorder.clone());
     }
     let server = arguments.server.server(found.provider(), host, output)?;
+    let servers = TurnServers { server: &server, stream: &stream, last: Mutex::default() };
+    request.options.timeout = stop.time_left();
     let lifecycle = lifecycle(&found.store);
-    let attempt =
-        Attempt { server: &server, lifecycle: &lifecycle, stream: &stream, stop: &stop, output };
-    let turn = runtime.block_on(attempt.run(request));
+    let turn = runtime.block_on(Box::pin(run_connected_turn(&lifecycle, &servers, &request)));
     stream.make_room();
+    // A Codex that still runs is killed before another turn of the session may begin.
+    drop(runtime);
     drop(lease);
     if let Some(recorder) = &recorder {
         let flushed = recorder.flush();
@@ -133,7 +133,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
             output.note("some events were not recorded");
         }
     }
-    let turn = turn?;
+    let turn = turn.map_err(|error| servers.explain(error, &stop, output))?;
     let report = report(&turn, approvals.declined(), events.take());
     announce(&turn, output);
     let failed = failure(&turn, stop.signal(), &server.provider);
@@ -146,61 +146,77 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
 }
 
-/// A turn on a server that is started for it.
-struct Attempt<'a> {
+/// Reads the prompt, which may come from standard input. The thread that reads may outlive the
+/// command's patience; it ends with the process.
+async fn read_prompt(prompt: &str) -> Result<String, CommandError> {
+    let prompt = if prompt == "-" {
+        let (send, receive) = oneshot::channel();
+        let read = move || send.send(Host::read_standard_input());
+        let reader = std::thread::Builder::new().name("prompt".to_owned()).spawn(read);
+        reader.map_err(|error| CommandError::failure("cannot read the prompt").because(error))?;
+        let lost = |_| CommandError::failure("cannot read the prompt");
+        receive.await.map_err(lost)??
+    } else {
+        prompt.to_owned()
+    };
+    if prompt.trim().is_empty() {
+        return Err(CommandError::usage("the prompt is empty").hint("pass a text with --prompt"));
+    }
+    Ok(prompt)
+}
+
+/// Starts Codex for the turn, and says so.
+#[derive(Debug)]
+struct TurnServers<'a> {
     server: &'a CodexServer<'a>,
-    lifecycle: &'a ThreadLifecycle,
     stream: &'a Stream,
-    stop: &'a Stop,
-    output: &'a CommandOutput,
+    /// The one that was started last.
+    last: Mutex<Option<Client>>,
 }
 
-impl Attempt<'_> {
-    /// Runs the turn. Restarts a server that exits before the turn begins: it has not seen the
-    /// prompt yet.
-    async fn run(&self, mut request: BoundTurnRequest) -> Result<BoundTurn, CommandError> {
-        let mut starts = 1;
-        loop {
-            self.stream.set_activity("starting Codex");
-            let client = self.stop.unless_stopped(self.server.connect()).await?;
-            self.stream.set_activity("opening the thread");
-            let loaded = LoadedThreads::new();
-            request.options.timeout = self.stop.time_left();
-            let turn = Box::pin(run_bound_turn(self.lifecycle, &client, &loaded, &request)).await;
-            client.stop().await;
-            match turn {
-                Ok(turn) => return Ok(turn),
-                Err(BoundTurnError::TimedOut { .. } | BoundTurnError::Cancelled { .. }) => {
-                    return Err(self.stop.error_before_turn());
-                }
-                Err(error) if error.is_lost_before_start() && starts < STARTS => {
-                    starts += 1;
-                    self.stream.make_room();
-                    self.output.note("Codex exited before the turn began; starting it again");
-                }
-                Err(error) => {
-                    self.stream.make_room();
-                    tell_last_words(&client, self.output);
-                    return Err(turn_error(error));
-                }
+#[async_trait]
+impl Connector for TurnServers<'_> {
+    async fn connect(&self) -> Result<Arc<dyn Connection>, AppServerError> {
+        self.stream.set_activity("starting Codex");
+        let client = self.server.start().await?;
+        self.stream.set_activity("opening the thread");
+        *lock(&self.last) = Some(client.clone());
+        Ok(Arc::new(client))
+    }
+}
+
+impl TurnServers<'_> {
+    /// Converts an error to one with a hint, and shows what Codex printed.
+    fn explain(&self, error: BoundTurnError, stop: &Stop, output: &CommandOutput) -> CommandError {
+        match error {
+            BoundTurnError::TimedOut { .. } | BoundTurnError::Cancelled { .. } => {
+                return stop.error_before_turn();
             }
+            BoundTurnError::Turn(error) if error.may_still_run() => {
+                return stop.error_before_turn().because(error);
+            }
+            BoundTurnError::Server(error) => return not_connected(error),
+            _ => {}
         }
+        let words = lock(&self.last).as_ref().and_then(Client::stderr_tail).unwrap_or_default();
+        for line in last_lines(&words) {
+            output.note(&format!("codex: {line}"));
+        }
+        turn_error(error, stop.signal())
     }
 }
 
-fn tell_last_words(client: &Client, output: &CommandOutput) {
-    for line in last_lines(&client.stderr_tail().unwrap_or_default()) {
-        output.note(&format!("codex: {line}"));
-    }
-}
-
-fn turn_error(error: BoundTurnError) -> CommandError {
+fn turn_error(error: BoundTurnError, signal: Option<u8>) -> CommandError {
     match error {
         BoundTurnError::Thread(error) => lifecycle_error(error),
         BoundTurnError::Turn(TurnError::NotStarted(error)) => server_error(error),
-        BoundTurnError::Turn(error) => CommandError::failure("Codex exited during the turn")
-            .hint("the thread still exists; the next turn resumes it")
-            .because(error),
+        BoundTurnError::Turn(error) => match signal {
+            // Whoever ends a group of processes ends Codex, too.
+            Some(signal) => interrupted(signal).because(error),
+            None => CommandError::failure("Codex exited during the turn")
+                .hint("the thread still exists; the next turn resumes it")
+                .because(error),
+        },
         BoundTurnError::ModelUnknown => CommandError::failure("the turn did not run")
             .hint("name the model with --model")
             .because(error),

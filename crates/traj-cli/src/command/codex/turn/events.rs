@@ -13,7 +13,8 @@ use traj_core::port::{ItemDetail, ThreadEvent, TurnStatus};
 use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
-/// How many events are kept for the document. A longer turn keeps its first and last events.
+/// How many events are kept for the document. A longer turn keeps its first ones, and the number of
+/// the others.
 const MOST_EVENTS: usize = 100_000;
 
 /// The template of the line that says what is going on.
@@ -26,18 +27,31 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The events of the turn, for `--json`.
 #[derive(Debug, Default)]
 pub(super) struct EventList {
-    events: Mutex<Vec<Value>>,
+    events: Mutex<KeptEvents>,
+}
+
+#[derive(Debug, Default)]
+struct KeptEvents {
+    first: Vec<Value>,
+    omitted: u64,
 }
 
 impl EventList {
+    /// The events. If there were too many, the last entry says how many are missing.
     pub(super) fn take(&self) -> Vec<Value> {
-        std::mem::take(&mut lock(&self.events))
+        let KeptEvents { mut first, omitted } = std::mem::take(&mut *lock(&self.events));
+        if omitted > 0 {
+            first.push(json!({"type": "omitted", "count": omitted}));
+        }
+        first
     }
 
     fn push(&self, event: Value) {
         let mut events = lock(&self.events);
-        if events.len() < MOST_EVENTS {
-            events.push(event);
+        if events.first.len() < MOST_EVENTS {
+            events.first.push(event);
+        } else {
+            events.omitted += 1;
         }
     }
 }
@@ -48,6 +62,7 @@ impl EventList {
 pub(super) struct Stream {
     streams: bool,
     keeps: bool,
+    is_quiet: bool,
     events: Arc<EventList>,
     shown: Mutex<ShownEvents>,
     activity: Activity,
@@ -67,6 +82,7 @@ impl Stream {
         Self {
             streams,
             keeps: output.is_json(),
+            is_quiet: output.is_quiet(),
             events: Arc::clone(events),
             shown: Mutex::default(),
             activity: Activity::new(output.shows_progress()),
@@ -122,6 +138,13 @@ fn print(text: &str) {
 }
 
 impl TurnObserver for Stream {
+    fn restarting(&self) {
+        self.make_room();
+        if !self.is_quiet {
+            anstream::eprintln!("Codex exited before the turn began; starting it again");
+        }
+    }
+
     fn started(&self, _thread: &ThreadId, _turn: &TurnId) {
         self.activity.set("waiting for the model");
     }
@@ -246,5 +269,20 @@ fn detail(detail: &ItemDetail) -> Value {
         }
         ItemDetail::Other { kind } => json!({"kind": kind}),
         _ => json!({"kind": "other"}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_are_not_kept_are_counted() {
+        let events = EventList::default();
+        (0..MOST_EVENTS + 2).for_each(|number| events.push(json!(number)));
+        let kept = events.take();
+        assert_eq!(kept.len(), MOST_EVENTS + 1);
+        assert_eq!(kept.last(), Some(&json!({"type": "omitted", "count": 2})));
+        assert_eq!(events.take(), Vec::<Value>::new());
     }
 }

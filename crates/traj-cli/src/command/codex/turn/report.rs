@@ -142,6 +142,13 @@ const fn outcome_name(outcome: &TurnOutcome) -> &'static str {
     }
 }
 
+/// The error for a turn that a signal ended.
+pub(super) fn interrupted(signal: u8) -> CommandError {
+    let message = format!("the turn was interrupted by signal {signal}");
+    CommandError::new(ErrorKind::Interrupted { signal }, message)
+        .hint("the thread still exists; the next turn resumes it")
+}
+
 /// The error for a turn that did not complete, even if it has a reply.
 pub(super) fn failure(
     turn: &BoundTurn,
@@ -149,11 +156,7 @@ pub(super) fn failure(
     provider: &ProviderReport,
 ) -> Option<CommandError> {
     if let (Some(signal), false) = (signal, turn.report.outcome == TurnOutcome::Completed) {
-        let message = format!("the turn was interrupted by signal {signal}");
-        return Some(
-            CommandError::new(ErrorKind::Interrupted { signal }, message)
-                .hint("the thread still exists; the next turn resumes it"),
-        );
+        return Some(interrupted(signal));
     }
     Some(match &turn.report.outcome {
         TurnOutcome::Completed => return None,
