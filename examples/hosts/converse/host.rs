@@ -16,13 +16,15 @@ use tokio_util::sync::CancellationToken;
 use traj_core::binding::TurnInput;
 use traj_core::event::RunContext;
 use traj_core::id::{SessionId, ThreadId, TurnId};
-use traj_core::port::{BindingKey, ThreadEvent, TurnService as _};
+use traj_core::port::{BindingKey, ThreadEvent, TurnLeases as _, TurnService as _};
 use traj_core::redaction::{PathLabels, RedactionPolicy, Redactor};
 use traj_core::settings::Settings;
 use traj_core::settings::host::HostFacts;
 use traj_fs::cap_std::ambient_authority;
 use traj_fs::cap_std::fs::Dir;
-use traj_fs::{FsBindingStore, FsTrajectoryStore, Recorder, SystemClock, load_or_create_key};
+use traj_fs::{
+    FsBindingStore, FsTrajectoryStore, FsTurnLeases, Recorder, SystemClock, load_or_create_key,
+};
 
 use crate::{notes_server, tools};
 
@@ -36,7 +38,10 @@ pub(crate) struct ChatHost {
     lifecycle: Arc<ThreadLifecycle>,
     plan: ThreadPlan,
     recorder: Arc<Recorder>,
+    leases: FsTurnLeases,
     client: Arc<Client>,
+    /// The threads that this client has loaded.
+    loaded: LoadedThreads,
     running: Option<RunningTurn>,
 }
 
@@ -69,6 +74,7 @@ impl ChatHost {
             RunContext::new(SessionId::parse("chat")?),
             &Settings::from_host(&facts),
         ));
+        let leases = FsTurnLeases::new(directory.try_clone()?);
         let bindings = FsBindingStore::new(directory, clock.clone());
         let lifecycle = Arc::new(ThreadLifecycle::new(Arc::new(bindings), clock));
 
@@ -83,12 +89,18 @@ impl ChatHost {
         let plan = ThreadPlan::new(BindingKey::parse(SESSION)?, &workspace)
             .with_tools(tools::definitions()?);
         let plan = notes_server::add_to(plan)?;
-        Ok(Self { command, redactor, lifecycle, plan, recorder, client, running: None })
+        let (loaded, running) = (LoadedThreads::new(), None);
+        Ok(Self { command, redactor, lifecycle, plan, recorder, leases, client, loaded, running })
     }
 
     /// Starts a turn, after the one before it has ended.
     pub(crate) async fn message(&mut self, text: &str) -> anyhow::Result<()> {
         self.finish_turn().await?;
+        // Two processes must not run turns of one session at the same time.
+        let Some(lease) = self.leases.try_take(&self.plan.key)? else {
+            println!("busy: another process runs a turn of this chat");
+            return Ok(());
+        };
         let cancel = CancellationToken::new();
         let (sender, started) = watch::channel(None);
         let request = BoundTurnRequest::new(self.plan.clone(), TurnInput::text(text))
@@ -98,9 +110,11 @@ impl ChatHost {
             .cancelled_by(cancel.clone())
             .recorded_in(self.recorder.clone());
         let (client, lifecycle) = (self.client.clone(), self.lifecycle.clone());
+        let loaded = self.loaded.clone();
         let task = tokio::spawn(async move {
-            let loaded = LoadedThreads::new();
-            let turn = match run_bound_turn(&lifecycle, &*client, &loaded, &request).await {
+            let turn = run_bound_turn(&lifecycle, &*client, &loaded, &request).await;
+            drop(lease);
+            let turn = match turn {
                 // It was interrupted before Codex had started it.
                 Err(_) if request.options.cancel.is_cancelled() => {
                     println!("interrupted");
@@ -143,6 +157,7 @@ impl ChatHost {
         self.finish_turn().await?;
         self.client.stop().await;
         self.client = connect(&self.command, &self.redactor).await?;
+        self.loaded = LoadedThreads::new();
         println!("restarted");
         Ok(())
     }
