@@ -43,6 +43,13 @@ test('time, tokens, context and cost have the planted values', async () => {
   await tab.close();
 });
 
+test('the bars of the facts stand in one line', async () => {
+  const tab = await opened(html);
+  const tops = await tab.page.$$eval('.fact .sbar', (bars) => bars.map((bar) => bar.getBoundingClientRect().top));
+  assert.deepEqual(new Set(tops).size, 1, tops.join(' '));
+  await tab.close();
+});
+
 test('unknown values say unknown and never 0', async () => {
   const tab = await opened(small().html);
   const list = await tab.texts('.fact .v');
@@ -98,6 +105,8 @@ test('warnings, losses, unknown events, branches and redactions are listed', asy
   await tab.clickText('.look button', 'warnings and losses');
   const text = await tab.text('dialog[open]');
   for (const part of ['missing 3', 'bytes that are not UTF-8 were replaced 2 times, row 4, 9', 'ui.hint 1', '1 branch 4 entries', 'github-pat 4', 'media 1', 'paths and names 12']) assert.ok(text.includes(part), `${part} in ${text}`);
+  const lefts = await tab.page.$$eval('dialog[open] td:last-child', (cells) => cells.map((cell) => cell.getBoundingClientRect().left));
+  assert.equal(new Set(lefts).size, 1, 'the second columns of all tables stand in one line');
   await tab.close();
 });
 

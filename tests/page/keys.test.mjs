@@ -207,4 +207,14 @@ test('in a list of lines, Enter shows the details and e reaches failures far awa
   await large.close();
 });
 
+test('in a narrow window the kinds scroll and every button stays in sight', async () => {
+  const narrow = await browser.open(html, { width: 1000, height: 800 });
+  for (const button of ['.conv-bar .nf', '.conv-bar .ex', '.conv-bar .oth']) {
+    const right = await narrow.page.$eval(button, (element) => element.getBoundingClientRect().right);
+    assert.ok(right > 0 && right <= 1000 - 24, `${button} ends at ${right}`);
+  }
+  assert.equal(await narrow.page.evaluate(() => document.documentElement.scrollWidth), 1000);
+  await narrow.close();
+});
+
 test('nothing was logged as an error', () => assert.deepEqual(tab.log.errors, []));

@@ -69,7 +69,7 @@ export function showFiles(head: Head, store: ChunkStore): void {
 
 function section(name: string, ...rows: [string, string][]): HTMLElement | null {
   if (rows.length === 0) return null;
-  const table = el('table.rlist');
+  const table = el('table.rlist.pairs');
   for (const [left, right] of rows) table.appendChild(el('tr', null, el('td', null, left), el('td', null, right)));
   return el('section', null, el('h3.h3', null, name), table);
 }
