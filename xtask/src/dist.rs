@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the archive that people download.
 //!
 //! Contains the optimised binary, completions for every shell, the man page, the
-//! licences and the README. Its checksum is next to it. With GNU tar, the same
+//! licences (also of what the page contains) and the README. Its checksum is next to it. With GNU tar, the same
 //! commit gives the same bytes.
 
 use std::path::Path;
@@ -22,6 +22,10 @@ const SHELLS: [(&str, &str); 5] = [
 
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
+/// The licences of what the script of the page contains, and its name in the archive.
+const NOTICES: (&str, &str) =
+    ("crates/traj-export/src/page/assets/licences.txt", "THIRD-PARTY-PAGE.txt");
+
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
     let sh = &workspace.sh;
     let name = archive_name(workspace)?;
@@ -29,7 +33,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
     let archive = dist.join(format!("{name}.tar.gz"));
     if flags.dry_run {
         println!("would build traj optimised and write {}", archive.display());
-        println!("with completions, man page, {}", DOCUMENTS.join(", "));
+        println!("with completions, man page, {}, {}", DOCUMENTS.join(", "), NOTICES.1);
         return Ok(());
     }
 
@@ -44,6 +48,8 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
     for document in DOCUMENTS {
         sh.copy_file(document, &folder)?;
     }
+    let (notices, name_of_notices) = NOTICES;
+    sh.copy_file(notices, folder.join(name_of_notices))?;
     for (shell, file) in SHELLS {
         let script = cmd!(sh, "{traj} completions {shell}").quiet().read()?;
         sh.write_file(folder.join("completions").join(file), script + "\n")?;
@@ -109,6 +115,9 @@ fn verify(workspace: &Workspace, staging: &Path, name: &str, archive: &Path) -> 
     let unpacked = staging.join("unpacked");
     sh.create_dir(&unpacked)?;
     cmd!(sh, "tar -C {unpacked} -xzf {archive}").run()?;
+    for file in DOCUMENTS.into_iter().chain([NOTICES.1]) {
+        ensure!(sh.path_exists(unpacked.join(name).join(file)), "the archive lacks {file}");
+    }
     let traj = unpacked.join(name).join("traj");
     let version = cmd!(sh, "{traj} --version").quiet().read()?;
     ensure!(version.starts_with("traj "), "the packed binary does not print its version");
