@@ -11,6 +11,7 @@ pub(crate) struct Arguments {
     pub(crate) json: Option<PathBuf>,
     pub(crate) traj: Option<PathBuf>,
     pub(crate) cases: Option<PathBuf>,
+    pub(crate) peers: Option<PathBuf>,
     /// Run only the baseline, on this case.
     pub(crate) reprint: Option<PathBuf>,
 }
@@ -26,6 +27,7 @@ impl Arguments {
                 "--check" => parsed.check = true,
                 "--json" => parsed.json = Some(PathBuf::from(value()?)),
                 "--cases" => parsed.cases = Some(PathBuf::from(value()?)),
+                "--peers" => parsed.peers = Some(PathBuf::from(value()?)),
                 "--reprint" => parsed.reprint = Some(PathBuf::from(value()?)),
                 "--traj" => parsed.traj = Some(PathBuf::from(value()?)),
                 // Cargo adds this flag to benches.

@@ -37,6 +37,8 @@ pub(crate) struct Bench {
     pub(crate) traj: Option<std::path::PathBuf>,
     /// The generated sessions, for subjects that read large ones.
     pub(crate) cases: Option<std::path::PathBuf>,
+    /// The installed programs that the page is compared with.
+    pub(crate) peers: Option<std::path::PathBuf>,
 }
 
 impl Bench {
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         smoke: arguments.smoke,
         traj: arguments.traj.clone(),
         cases: arguments.cases.clone(),
+        peers: arguments.peers.clone(),
     };
     let mut sound = true;
     for (name, run) in SUBJECTS {

@@ -1,5 +1,7 @@
 //! Pages of large sessions: what it takes to write one, how large it is, and what it takes to
-//! verify it. `cargo xtask bench` generates the sessions.
+//! verify it. `cargo xtask bench` generates the sessions. With `--peers`, also what others write.
+
+mod peers;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -47,6 +49,9 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         figures.push(if bench.smoke { size } else { size.at_most(0.35) });
         figures.push(figure("verify: cpu", check.cpu_seconds, "s"));
         figures.push(figure("verify: peak memory", check.peak_mib, "MiB"));
+    }
+    if let Some(programs) = &bench.peers {
+        figures.extend(peers::run(bench, programs)?);
     }
     Ok(figures)
 }

@@ -5,6 +5,7 @@
 //! binary with optimisations, generates the sessions to export, and keeps the
 //! JSON of each subject.
 
+mod agent_run;
 mod cases;
 
 use std::path::Path;
@@ -12,13 +13,16 @@ use std::path::Path;
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::flags;
+use crate::ci::Outcome;
 use crate::workspace::Workspace;
+use crate::{flags, peers};
 
 /// The size of a session and of a sidecar.
 const FULL_MIB: usize = 48;
 /// The same for a smoke test of the benches.
 const SMOKE_MIB: usize = 1;
+/// The size of the run whose page is compared with those of other programs.
+const RUN_MIB: usize = 100;
 
 /// Generates sessions that are just large enough for a smoke test.
 pub(crate) fn smoke_cases(folder: &Path) -> Result<()> {
@@ -43,10 +47,19 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
         cases::generate(&folder, if flags.smoke { SMOKE_MIB } else { FULL_MIB })?;
         cases = Some(["--cases".into(), folder.clone().into_os_string()]);
     }
+    let mut programs = None;
+    if !flags.smoke && (subjects.is_empty() || subjects.iter().any(|subject| subject == "view")) {
+        agent_run::generate(&folder.join("agent-run"), RUN_MIB * 1024 * 1024)?;
+        match peers::install(workspace)? {
+            Outcome::Skipped(reason) => eprintln!("{reason}"),
+            _ => programs = Some(["--peers".into(), peers::folder(workspace)?.into_os_string()]),
+        }
+    }
+    let programs = programs.iter().flatten();
     let cases = cases.iter().flatten();
     let smoke = flags.smoke.then_some("--smoke");
     let check = flags.check.then_some("--check");
-    let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...}")
+    let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...} {programs...}")
         .run();
     // The sessions take gigabytes and are quick to generate again.
     sh.remove_path(&folder)?;

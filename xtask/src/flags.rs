@@ -37,6 +37,9 @@ xflags::xflags! {
         /// Install the pinned part of OpenClaw that loads sessions into target/openclaw.
         cmd openclaw {}
 
+        /// Install the pinned programs that the page is compared with into target/peers.
+        cmd peers {}
+
         /// Measure ratios in one run; print them and write target/bench/SUBJECT.json.
         cmd bench {
             /// Subjects to measure (default: all).

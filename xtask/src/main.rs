@@ -13,6 +13,7 @@ mod flags;
 mod fuzz;
 mod npm;
 mod openclaw;
+mod peers;
 mod release;
 mod sweep;
 mod tidy;
@@ -42,6 +43,7 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
         XtaskCmd::Sweep(flags) => sweep::run(&workspace, &flags),
         XtaskCmd::Codex(_) => codex::PINS.run(&workspace),
         XtaskCmd::Openclaw(_) => openclaw::PINS.run(&workspace),
+        XtaskCmd::Peers(_) => peers::run(&workspace),
         XtaskCmd::Tidy(_) => tidy::run(&workspace),
         XtaskCmd::Bench(flags) => bench::run(&workspace, &flags),
         XtaskCmd::Fuzz(flags) => fuzz::run(&workspace, &flags),

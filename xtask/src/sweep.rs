@@ -7,7 +7,7 @@ use xshell::cmd;
 
 use crate::ci::{self, Choice, Outcome, Step};
 use crate::workspace::Workspace;
-use crate::{bench, codex, flags, openclaw};
+use crate::{bench, codex, flags, openclaw, peers};
 
 /// The number of cases for every property that does not set its own.
 const PROPERTY_CASES: &str = "20000";
@@ -26,6 +26,7 @@ fn all() -> Vec<Step> {
     vec![
         Step { name: "codex", run: |workspace| codex::PINS.install_all(workspace) },
         Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
+        Step { name: "peers", run: peers::install },
         Step { name: "properties", run: properties },
         Step { name: "benches", run: benches },
     ]
