@@ -11,6 +11,7 @@
 //! - `embedded_json`: JSON inside a string;
 //! - `propagate`: hides a secret that was found once wherever it recurs.
 
+mod answers;
 mod columns;
 mod embedded_json;
 pub(super) mod member;

@@ -24,7 +24,7 @@ use super::rule::{MatchCheck, Matcher, Rule, RuleClass, RuleIndex};
 use super::text::context::{ContextScan, Hook, hooks};
 use super::text::encoded::{self, Run};
 use super::text::rescan::Rescan;
-use super::text::value::{entropy, looks_issued, looks_random};
+use super::text::value::{entropy, is_snake_name, looks_issued, looks_random};
 
 /// Bytes before and after a keyword that are searched for the pattern.
 const NEAR_BEFORE: usize = 160;
@@ -333,7 +333,7 @@ fn passes(rule: &Rule, secret: &[u8]) -> bool {
         MatchCheck::Random => looks_random(secret),
         MatchCheck::Dense => {
             let digits = secret.iter().filter(|byte| byte.is_ascii_digit()).count();
-            digits * 8 >= secret.len() && looks_random(secret)
+            digits * 8 >= secret.len() && looks_random(secret) && !is_snake_name(secret)
         }
         MatchCheck::Issued => looks_issued(secret),
         MatchCheck::Luhn => {

@@ -1,5 +1,5 @@
 //! Secrets that span the events of a list: one text in deltas, chunks or
-//! keystrokes, and a prompt with the answer in the next event.
+//! keystrokes.
 //!
 //! Events belong to one stream if they agree in their type, their call and the
 //! member that carries the text. The pieces of a stream are searched as one
@@ -10,10 +10,11 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::DocumentPass;
-use super::walk::{MAX_JOINED, MAX_JOINED_BYTES, piece};
+use super::answers::names_secret_field;
+use super::walk::{MAX_JOINED, MAX_JOINED_BYTES};
 use crate::json::{Json, Object};
 use crate::redaction::engine::span::Span;
-use crate::redaction::field_name::{NameClass, NameTable};
+use crate::redaction::field_name::NameTable;
 use crate::redaction::rule::Frame;
 
 /// Members that carry a piece of a stream, whatever the type of the event.
@@ -30,10 +31,18 @@ const PIECES: &[&str] = &[
     "data",
     "arguments",
 ];
+/// Members that wrap what an event carries.
+const WRAPPERS: &[&str] = &["params", "payload", "event", "update", "msg", "notification"];
+
+/// Whether a member with this name wraps what an event carries.
+pub(super) fn wraps(name: &str) -> bool {
+    WRAPPERS.contains(&name)
+}
+
 /// Members that carry a key that was pressed.
 const KEYS: &[&str] = &["key", "char", "character", "keys"];
 /// Members that carry a piece if the type of the event says so.
-const TEXTS: &[&str] = &["text", "content", "value", "input", "message", "body"];
+pub(super) const TEXTS: &[&str] = &["text", "content", "value", "input", "message", "body"];
 /// Words in the type of an event whose text is a piece of a stream.
 const STREAMING: &[&str] = &["delta", "chunk", "stream", "partial", "stdout", "stderr", "append"];
 /// Members in which the events of one stream agree.
@@ -43,6 +52,7 @@ const SAME: &[&str] = &[
     "event",
     "t",
     "kind",
+    "method",
     "role",
     "stream",
     "fd",
@@ -59,12 +69,6 @@ const SAME: &[&str] = &[
     "selector",
     "target",
 ];
-/// Members that name the field into which somebody types.
-const FIELDS: &[&str] =
-    &["selector", "target", "field", "element", "label", "placeholder", "locator", "name", "ref"];
-/// The longest prompt and the longest answer that are read together.
-const MAX_PROMPT: usize = 160;
-const MAX_ANSWER: usize = 256;
 /// How deep a piece may be in its event.
 const MAX_DEPTH: u8 = 4;
 
@@ -91,6 +95,7 @@ impl DocumentPass<'_> {
             let (head, tail) = items.split_at_mut(place);
             if let (Some(prompt), Some(answer)) = (head.last_mut(), tail.first_mut()) {
                 self.answer(prompt, answer);
+                self.typed_after_focus(prompt, answer);
             }
         }
     }
@@ -155,35 +160,6 @@ impl DocumentPass<'_> {
         };
         self.hide_in_pieces(&whole, &starts, &mut stream.pieces, &spans);
     }
-
-    /// Hides the answer to a prompt such as `Password:` in the event before it.
-    fn answer(&mut self, prompt: &mut Json<'_>, answer: &mut Json<'_>) {
-        let (Some(prompt), Some(answer)) = (piece(prompt, 0), piece(answer, 0)) else {
-            return;
-        };
-        let question = prompt.trim_end().rsplit('\n').next().unwrap_or_default();
-        let given = answer.trim();
-        if question.len() > MAX_PROMPT
-            || !question.ends_with([':', '=', '?', '>'])
-            || !(4..=MAX_ANSWER).contains(&given.len())
-            || given.contains(char::is_whitespace)
-            || given.ends_with([':', '='])
-        {
-            return;
-        }
-        let whole = format!("{question} {given}");
-        let offset = whole.len() - given.len();
-        let Some(found) =
-            self.finder.find(&whole).spans.into_iter().find(|span| span.start >= offset)
-        else {
-            return;
-        };
-        let start = answer.len() - answer.trim_start().len() + found.start - offset;
-        let end = start + found.end - found.start;
-        let span = Span { start, end, ..found };
-        let hidden = self.hide_spans(answer, &[span]);
-        *answer = Cow::Owned(hidden);
-    }
 }
 
 /// The streams in a list of events, in the order of their first event.
@@ -233,7 +209,9 @@ fn identify(object: &Object<'_>, identity: &mut String, depth: u8) -> bool {
             Json::Number(number) if is_shared(name) => {
                 let _ = writeln!(identity, "{name}={}", number.as_text());
             }
-            Json::Object(inner) if depth < MAX_DEPTH && PIECES.contains(&name) => {
+            Json::Object(inner)
+                if depth < MAX_DEPTH && (PIECES.contains(&name) || WRAPPERS.contains(&name)) =>
+            {
                 is_streaming |= identify(inner, identity, depth + 1);
             }
             _ => {}
@@ -252,8 +230,10 @@ fn streamed<'l, 'a>(
     let carries = |name: &str| {
         PIECES.contains(&name) || KEYS.contains(&name) || is_streaming && TEXTS.contains(&name)
     };
-    let (name, value) = object.iter_mut().find(|(name, value)| {
-        carries(name) && matches!(value, Json::String(_) | Json::Object(_))
+    let (name, value) = object.iter_mut().find(|(name, value)| match value {
+        Json::String(_) => carries(name),
+        Json::Object(_) => carries(name) || WRAPPERS.contains(&name.as_ref()),
+        _ => false,
     })?;
     identity.push_str(name);
     let is_key = KEYS.contains(&name.as_ref());
@@ -264,21 +244,6 @@ fn streamed<'l, 'a>(
         }
         _ => None,
     }
-}
-
-/// Whether an event names a field for a secret: `#login-password`.
-fn names_secret_field(object: &Object<'_>, names: NameTable) -> bool {
-    object
-        .iter()
-        .filter(|(name, _)| FIELDS.contains(name))
-        .filter_map(|(_, value)| value.as_str())
-        .filter(|text| text.len() <= MAX_ANSWER)
-        .flat_map(|text| {
-            text.split(|letter: char| {
-                !letter.is_ascii_alphanumeric() && !matches!(letter, '-' | '_')
-            })
-        })
-        .any(|word| matches!(names.class_of_member(word), NameClass::Strong(_)))
 }
 
 #[cfg(test)]
@@ -335,11 +300,10 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_prompt_is_hidden() {
-        let events = r#"[{"type":"prompt","text":"Password for ada:"},{"type":"answer","text":"m4ple!Wood7"}]"#;
-        assert!(!redacted(events).contains("m4ple"));
-        let events =
-            r#"[{"type":"prompt","text":"Directory:"},{"type":"answer","text":"crates/core7"}]"#;
-        assert_eq!(redacted(events), events);
+    fn deltas_inside_of_notifications_are_joined() {
+        let events = r#"[{"method":"item/outputDelta","params":{"itemId":"x","delta":"PGPASSWORD=vfBTs"}},{"method":"item/outputDelta","params":{"itemId":"x","delta":"GW3grJdT6vR\nPATH=/bin\n"}}]"#;
+        let hidden = redacted(events);
+        assert!(!hidden.contains("vfBTs") && !hidden.contains("GW3gr"), "{hidden}");
+        assert!(hidden.contains("PATH=/bin"), "{hidden}");
     }
 }

@@ -187,7 +187,15 @@ fn fields_that_only_resemble_credentials_are_kept() {
 #[test]
 fn long_payload_fields_become_media() {
     let text = "words and 0x1f ".repeat(20);
-    for name in ["screenshot", "attachment", "fileData", "imageSvg", "dataUri"] {
+    for name in [
+        "screenshot",
+        "screenshots",
+        "attachments",
+        "attachment",
+        "fileData",
+        "imageSvg",
+        "dataUri",
+    ] {
         let (line, report) = redacted(&format!(r#"{{"{name}":"{text}","note":"kept"}}"#));
         assert!(line.starts_with(&format!(r#"{{"{name}":"<media:"#)), "{line}");
         assert_eq!(report.media(), 1, "{line}");

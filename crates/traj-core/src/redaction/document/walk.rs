@@ -7,6 +7,7 @@ use super::DocumentPass;
 use super::embedded_json::is_steady;
 use super::member::{NameFacts, Roles};
 use super::naming::{class_inside, class_of_item, is_schema, named_class};
+use super::streams::wraps;
 use crate::json::{Json, Object};
 use crate::redaction::engine::span::{self, Span};
 use crate::redaction::field_name::{NameClass, NameTable};
@@ -277,10 +278,11 @@ fn named_list(items: &[Json<'_>], names: NameTable) -> Option<NameClass> {
 }
 
 /// Whether items may be a name and its value, a command line or one text in
-/// pieces. For two objects, both must contain a piece.
+/// pieces.
 fn say_something_together(items: &mut [Json<'_>]) -> bool {
     match items {
         [Json::String(_), _] => true,
+        [Json::Object(_), Json::Object(_)] => true,
         [one, other] => piece(one, 0).is_some() && piece(other, 0).is_some(),
         _ => items.len() > 2,
     }
@@ -296,8 +298,10 @@ pub(super) fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut
     match item {
         Json::String(text) => Some(text),
         Json::Object(object) if depth < 4 => {
-            let (_, inner) =
-                object.iter_mut().find(|(name, _)| PIECE_MEMBERS.contains(&name.as_ref()))?;
+            let (_, inner) = object.iter_mut().find(|(name, value)| {
+                PIECE_MEMBERS.contains(&name.as_ref())
+                    || matches!(value, Json::Object(_)) && wraps(name)
+            })?;
             piece(inner, depth + 1)
         }
         _ => None,

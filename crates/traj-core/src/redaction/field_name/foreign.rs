@@ -9,6 +9,7 @@ use crate::redaction::rule::Frame;
 
 const PASSWORD: NameClass = NameClass::Strong(Frame::Password);
 const KEY: NameClass = NameClass::Weak(Frame::ApiKey);
+const SECRET: NameClass = NameClass::Weak(Frame::Secret);
 const TOKEN: NameClass = NameClass::Weak(Frame::Token);
 
 /// Words before a value, with the class of the value.
@@ -47,6 +48,16 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("passord", PASSWORD),
     ("aðgangsorð", PASSWORD),
     ("lykilorð", PASSWORD),
+    ("geheimnis", SECRET),
+    ("secreto", SECRET),
+    ("segreto", SECRET),
+    ("segredo", SECRET),
+    ("pasahitza", PASSWORD),
+    ("contrasinal", PASSWORD),
+    ("cyfrinair", PASSWORD),
+    ("nenosiri", PASSWORD),
+    ("pasvorto", PASSWORD),
+    ("fjalëkalim", PASSWORD),
     // Finnish, Estonian, Hungarian, Turkish
     ("salasana", PASSWORD),
     ("parool", PASSWORD),
@@ -72,6 +83,15 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("Парола", PASSWORD),
     ("лозинка", PASSWORD),
     ("Лозинка", PASSWORD),
+    ("ПАРОЛА", PASSWORD),
+    ("пассворд", PASSWORD),
+    ("гасло", PASSWORD),
+    ("Гасло", PASSWORD),
+    ("құпия сөз", PASSWORD),
+    ("нууц үг", PASSWORD),
+    ("პაროლი", PASSWORD),
+    ("գաղտնաբառ", PASSWORD),
+    ("КЛЮЧ", KEY),
     ("ключ", KEY),
     ("Ключ", KEY),
     ("секрет", KEY),
@@ -82,6 +102,7 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("κωδικός", PASSWORD),
     ("Κωδικός", PASSWORD),
     ("κωδικο", PASSWORD),
+    ("ΚΩΔΙΚΟΣ", PASSWORD),
     ("συνθηματικό", PASSWORD),
     ("Συνθηματικό", PASSWORD),
     ("κλειδί", KEY),
@@ -116,6 +137,11 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("kata laluan", PASSWORD),
     ("sandi", PASSWORD),
     ("รหัสผ่าน", PASSWORD),
+    ("พาสเวิร์ด", PASSWORD),
+    ("ပတ်စ်ဝါဒ်", PASSWORD),
+    ("စကားဝှက်", PASSWORD),
+    ("ពាក្យសម្ងាត់", PASSWORD),
+    ("ລະຫັດຜ່ານ", PASSWORD),
     ("กุญแจ", KEY),
     // Chinese, Japanese, Korean
     ("密码", PASSWORD),
@@ -125,7 +151,12 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("密鑰", KEY),
     ("金鑰", KEY),
     ("秘钥", KEY),
+    ("私钥", KEY),
+    ("私鑰", KEY),
     ("令牌", TOKEN),
+    ("パスフレーズ", PASSWORD),
+    ("シークレット", KEY),
+    ("비번", PASSWORD),
     ("パスワード", PASSWORD),
     ("暗証番号", PASSWORD),
     ("合言葉", PASSWORD),

@@ -123,7 +123,15 @@ pub(in crate::redaction) fn is_harmless_inside(name: &str) -> bool {
 }
 
 /// Words of fields that carry the bytes of a medium or a file.
-const PAYLOADS: &[&[&str]] = &[&["image"], &["screenshot"], &["attachment"], &["file", "data"]];
+const PAYLOADS: &[&[&str]] = &[
+    &["image"],
+    &["images"],
+    &["screenshot"],
+    &["screenshots"],
+    &["attachment"],
+    &["attachments"],
+    &["file", "data"],
+];
 
 /// Whether a long string in a field of this name is payload: `screenshot`,
 /// `fileData`, `imageSvg`. Fields that describe the payload are not.

@@ -111,6 +111,7 @@ impl<'t> ContextScan<'t> {
             Hook::Struct => pair::block::read_struct(self, end),
             Hook::Copy => files::read_copy(self, start, end),
             Hook::File => output::console::read_file(self, start, end),
+            Hook::Pair => code::read_pair(self, end),
             Hook::Announced => code::read(self, start, end),
             Hook::Dsn => auth::url::read_dsn(self, start),
             Hook::Escape => {

@@ -5,12 +5,15 @@
 
 mod code;
 mod code_name;
+mod format;
 mod issued;
 mod placeholder;
 
 use std::cell::OnceCell;
 
 pub(in crate::redaction) use code::is_code;
+pub(in crate::redaction) use code_name::is_snake_name;
+pub(in crate::redaction) use format::{is_date, is_uuid};
 pub(in crate::redaction) use issued::looks_issued;
 pub(in crate::redaction) use placeholder::{behind_mask, is_placeholder};
 
@@ -122,7 +125,7 @@ fn is_random_letters(value: &[u8]) -> bool {
                 || pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase()
         })
         .count();
-    changes * 5 >= value.len() * 2 && entropy(value) > 2.8
+    changes * 5 >= value.len() * 2 && entropy(value) > 2.8 && !code_name::is_camel_name(value)
 }
 
 /// Whether a value is a sentence: several plain words.
@@ -207,15 +210,6 @@ fn trim_punctuation(word: &[u8]) -> &[u8] {
     word.get(start..end).unwrap_or_default()
 }
 
-/// Whether a value has the UUID format.
-pub(in crate::redaction) fn is_uuid(value: &[u8]) -> bool {
-    value.len() == 36
-        && value.iter().enumerate().all(|(place, byte)| match place {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
 /// Whether a value looks like a random secret even without a strong name: long
 /// enough, and not words, a path, a UUID or a date.
 pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
@@ -259,19 +253,9 @@ pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
     bits > 3.2 || (value.len() < 20 && bits > 2.9)
 }
 
-/// Whether a value begins with a date such as `2026-04-02`.
-pub(in crate::redaction) fn is_date(value: &[u8]) -> bool {
-    value.get(..10).is_some_and(|head| {
-        head.iter().enumerate().all(|(place, byte)| match place {
-            4 | 7 => matches!(byte, b'-' | b'/' | b'.'),
-            _ => byte.is_ascii_digit(),
-        })
-    })
-}
-
 /// Whether all segments between separators are words or short numbers:
 /// `Linux-cargo-registry-build-main`, `user:1234:profile:v2`.
-fn made_of_words(value: &[u8]) -> bool {
+pub(in crate::redaction) fn made_of_words(value: &[u8]) -> bool {
     let mut segments = 0_usize;
     let mut wordy = 0_usize;
     for segment in value
@@ -386,6 +370,17 @@ mod tests {
             "tokens.next().unwrap();",
             "os.environ.get(",
             "self.token",
+            "tokenEntry?.[0]",
+            "section?.token",
+            "Constants$1.EMPTY_STRING",
+            "createPrivateKey$1",
+            "!this.config.token",
+            "#[const_ptr_if(ossl300)]",
+            "binascii.a2b_base64(request",
+            "CryptoJS.HmacSHA512(message",
+            "AES_128_COLUMN_KEYS[1]",
+            "this.#client.clientSecret",
+            "summary.decryptionKeyBase64",
             "d[key]",
             "Foo::bar",
         ] {

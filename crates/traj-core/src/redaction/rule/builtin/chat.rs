@@ -63,8 +63,8 @@ pub(super) const ROWS: &[Row] = &[
         "telegram-bot",
         "Telegram bot token",
         &[":AA"],
-        r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,34}",
-        &["{d:10}:AA{url:33}"],
+        r"(?:\b|bot)(\d{8,10}:AA[A-Za-z0-9_-]{32,34})",
+        &["{d:10}:AA{url:33}", "https://api.telegram.org/bot{d:10}:AA{an:33}/getMe"],
         &["12:AA"],
     ),
     prefix(

@@ -30,6 +30,41 @@ pub(super) const ROWS: &[Row] = &[
     )
     .check(MatchCheck::None),
     near(
+        "mail-relay-password",
+        "Password of a mail relay",
+        &["]:587", "]:465", "]:25", "static:"],
+        r"(?:\]:(?:587|465|25)[ \t]{1,40}[^\s:]{1,80}|\bstatic:[A-Za-z0-9._@-]{1,64}):([^\s:]{6,128})",
+        &[
+            "[smtp.example.org]:587 ops@example.org:{an:14}",
+            "[mail.acme.io]:465    relay:{an:20}",
+            "smtp_sasl_password_maps = static:ops:{an:14}",
+        ],
+        &["[::1]:587 listening on eth0", "static:web:assets", "[smtp.example.org]:587"],
+    )
+    .check(MatchCheck::Entropy(2.8)),
+    near(
+        "domain-login",
+        "Domain, user and password before a host",
+        &["impacket", "psexec", "wmiexec", "smbexec", "atexec", "dcomexec", "secretsdump", "smbclient.py", "getuserspns", "getnpusers"],
+        r#"[ \t]['"]?(?:[A-Za-z0-9._-]{1,64}/)?[A-Za-z0-9._$-]{1,64}:([^\s'"@:/]{4,128})['"]?@[A-Za-z0-9]"#,
+        &[
+            "impacket-psexec corp/ada:{an:14}@10.0.0.3",
+            "secretsdump.py 'acme.io/ops:{an:12}'@dc1",
+            "wmiexec.py ops:{an:16}@host",
+        ],
+        &["impacket-psexec corp/ada@10.0.0.3 -hashes", "psexec ssh://git@host"],
+    )
+    .check(MatchCheck::Entropy(2.0)),
+    near(
+        "password-scheme",
+        "Password of a mail server or a directory with its scheme",
+        &["{plain}", "{cleartext}", "{ssha", "{sha512", "{sha256", "{crypt}", "{blf-crypt}", "{argon2", "{pbkdf2", "{scram"],
+        r"(?i)\{(?:PLAIN|CLEARTEXT|SSHA(?:256|512)?|SHA(?:256|512)(?:-CRYPT)?|CRYPT|BLF-CRYPT|ARGON2(?:I|ID)?|PBKDF2[A-Z0-9-]{0,12}|SCRAM-[A-Z0-9-]{3,12})\}([^\s:{}]{6,512})",
+        &["ops:{PLAIN}{an:14}:1000:1000", "userPassword: {SSHA}{b64:32}", "{CRYPT}$6${an:8}${an:86}"],
+        &["the {PLAIN} scheme", "{sha256} of the file"],
+    )
+    .check(MatchCheck::Entropy(2.8)),
+    near(
         "xml-secret-element",
         "XML element with attributes that names a secret",
         &["<pass", "<pwd", "<secret", "<token", "<apikey", ":password ", "password encoding", "password type="],

@@ -57,8 +57,9 @@ pub(super) const ROWS: &[Row] = &[
         &["glpat-"],
         r"glpat-[A-Za-z0-9_.-]{18,}[A-Za-z0-9]",
         &["glpat-{url:19}a", "glpat-{an:27}.{lo:9}"],
-        &["glpat-"],
-    ),
+        &["glpat-", "glpat-documentation-for-users"],
+    )
+    .check(MatchCheck::Issued),
     prefix(
         "gitlab-runner",
         "GitLab runner token",

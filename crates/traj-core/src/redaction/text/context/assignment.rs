@@ -4,15 +4,17 @@
 mod layout;
 mod operator;
 
-use self::layout::{alone, below, cell, opens_tuple, segment, skip_note};
+use self::layout::{
+    alone, below, cell, is_noise, only_word_of_more, opens_tuple, segment, skip_note,
+};
 use self::operator::Operator;
 use super::judge::{Style, is_app_password};
 use super::label::Label;
-use super::reading::{self, Ends, ValueSpan};
+use super::reading::{self, Ends};
 use super::{ContextScan, auth, call, code, pair, spaced};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{Classes, is_uuid, is_word, looks_chosen, looks_random};
+use crate::redaction::text::value::{is_uuid, is_word, looks_chosen, looks_random};
 
 /// Most spaces and tabs between a name and its separator.
 const MAX_GAP: usize = 48;
@@ -22,7 +24,11 @@ const MAX_GAP: usize = 48;
 pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let mut place = label.end;
     let slashes = reading::count_backslashes(scan, place);
-    let closes = matches!(scan.byte(place + slashes), b'"' | b'\'' | b'`');
+    let owns = scan.slice(place, place + 3) == b"'s ";
+    let closes = !owns && matches!(scan.byte(place + slashes), b'"' | b'\'' | b'`');
+    if owns {
+        place += 2;
+    }
     if closes {
         place += slashes + 1;
     }
@@ -96,6 +102,15 @@ fn by_operator(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usi
         if operator::byte_array(scan, value).is_none() {
             quoted_only(scan, label, value);
         }
+        return true;
+    }
+    if let Some(value) =
+        operator::behind_accessors(scan, after).or_else(|| operator::expected(scan, after))
+    {
+        quoted_only(scan, label, value);
+        return true;
+    }
+    if operator::is_pasted(scan, label, after) {
         return true;
     }
     if let Some((operator, value)) = operator::operator(scan, after) {
@@ -309,13 +324,6 @@ fn typed(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     is_type
 }
 
-/// Whether more words follow a plain word: the colon introduces a sentence.
-fn only_word_of_more(scan: &ContextScan<'_>, value: ValueSpan) -> bool {
-    is_word(scan.slice(value.start, value.end))
-        && scan.byte(value.end) == b' '
-        && scan.byte(value.end + 1).is_ascii_alphabetic()
-}
-
 /// Skips a line continuation (`\`, `` ` `` or `^` at the end of the line).
 pub(super) fn skip_continuation(scan: &ContextScan<'_>, place: usize) -> usize {
     if matches!(scan.byte(place), b'\\' | b'`' | b'^')
@@ -357,12 +365,6 @@ fn quoted_only(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     if looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes) || is_noise(bytes) {
         scan.hide_if(value.start, value.end, label.class, Style::Quoted);
     }
-}
-
-/// Whether a value is noise with spaces, like the salts of a site.
-fn is_noise(value: &[u8]) -> bool {
-    let classes = Classes::of(value);
-    value.len() >= 24 && classes.other >= 6 && classes.digit >= 2 && classes.space * 8 < value.len()
 }
 
 /// Values that have their own reader: headers, cookies, logins, seeds, cards,

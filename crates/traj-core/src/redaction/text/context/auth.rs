@@ -141,7 +141,11 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, quoted_name:
     if value > scheme_end && is_any(scheme, WORD_SCHEMES) {
         let end = credential_end(scan, value);
         let bytes = scan.slice(value, end);
-        if bytes.len() >= 4 && !is_placeholder(bytes) && !is_word_of_prose(bytes) {
+        // `Basic realm="…"` is what a server asks for.
+        let is_parameter = bytes.ends_with(b"=")
+            && matches!(scan.byte(end), b'"' | b'\'' | b'\\')
+            && bytes[..bytes.len() - 1].iter().all(u8::is_ascii_lowercase);
+        if bytes.len() >= 4 && !is_placeholder(bytes) && !is_word_of_prose(bytes) && !is_parameter {
             scan.hide(value, end, Frame::Authorization);
         }
         return;

@@ -13,6 +13,8 @@ use crate::redaction::text::value::{is_placeholder, is_uuid, looks_chosen, looks
 
 /// Any argument.
 const ANY: usize = usize::MAX;
+/// The only argument of the call.
+const ONLY: usize = usize::MAX - 1;
 
 /// How a call passes the secret: the number of its argument, counted from zero.
 const POSITIONS: &[(&str, usize, Frame)] = &[
@@ -57,6 +59,9 @@ const POSITIONS: &[(&str, usize, Frame)] = &[
     ("credentials.basic(", 1, Frame::Password),
     (".connect(", 2, Frame::Password),
     ("sequelize(", 2, Frame::Password),
+    (".login(", ONLY, Frame::Token),
+    ("load_cert_chain(", 2, Frame::Password),
+    ("twilio(", 1, Frame::Secret),
     ("client(", ANY, Frame::ApiKey),
     ("openai(", ANY, Frame::ApiKey),
     ("anthropic(", ANY, Frame::ApiKey),
@@ -169,13 +174,18 @@ fn is_telling(bytes: &[u8]) -> bool {
 
 fn positional(scan: &mut ContextScan<'_>, start: usize, wanted: usize, frame: Frame) {
     // A client takes many arguments: only a long random one is its key.
+    let is_counted = wanted < ONLY;
     let is_secret = |value: &ValueSpan| {
         let bytes = scan.slice(value.start, value.end);
-        is_telling(bytes) && (wanted != ANY || bytes.len() >= 20 && looks_random(bytes))
+        is_telling(bytes) && (is_counted || bytes.len() >= 20 && looks_random(bytes))
     };
-    let mut found = arguments(scan, start).into_iter();
+    let found = arguments(scan, start);
+    if wanted == ONLY && found.len() != 1 {
+        return;
+    }
+    let mut found = found.into_iter();
     let found =
-        found.find(|(number, value)| (*number == wanted || wanted == ANY) && is_secret(value));
+        found.find(|(number, value)| (*number == wanted || !is_counted) && is_secret(value));
     if let Some((_, value)) = found {
         scan.hide_if(value.start, value.end, NameClass::Strong(frame), Style::Quoted);
     }

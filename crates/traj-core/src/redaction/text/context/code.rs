@@ -4,7 +4,7 @@ use super::reading::{self, Ends};
 use super::{ContextScan, Style, judge};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{is_placeholder, looks_chosen};
+use crate::redaction::text::value::{is_placeholder, looks_chosen, made_of_words};
 
 /// Reads the codes after an announcement such as `Recovery codes:`.
 pub(super) fn read(scan: &mut ContextScan<'_>, _start: usize, end: usize) {
@@ -148,6 +148,30 @@ pub(super) fn read_login(scan: &mut ContextScan<'_>, end: usize) {
     user_and_password(scan, place);
 }
 
+/// `log in with admin / password`, `creds are admin:password`.
+pub(super) fn read_pair(scan: &mut ContextScan<'_>, end: usize) {
+    let place = scan.skip_blanks(end);
+    if user_and_password(scan, place) {
+        return;
+    }
+    let user = scan
+        .slice(place, place + 64)
+        .iter()
+        .take_while(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'@')
+        })
+        .count();
+    if user < 2 || scan.byte(place + user) != b':' || scan.byte(place + user + 1) == b'/' {
+        return;
+    }
+    if let Some(value) = reading::value(scan, place + user + 1, Ends::Prose) {
+        let bytes = scan.slice(value.start, value.end);
+        if bytes.len() >= 6 && !is_placeholder(bytes) && looks_chosen(bytes) {
+            scan.hide(value.start, value.end, Frame::Password);
+        }
+    }
+}
+
 /// Reads `admin / password` at `place`; returns whether it is there.
 pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> bool {
     let user = scan
@@ -155,7 +179,8 @@ pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> boo
         .iter()
         .take_while(|byte| byte.is_ascii_graphic() && **byte != b'/')
         .count();
-    if user == 0 {
+    // `credentials: https://…` is no user.
+    if user == 0 || scan.byte(place + user - 1) == b':' {
         return false;
     }
     let mut slash = scan.skip_blanks(place + user);
@@ -165,7 +190,9 @@ pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> boo
     slash = scan.skip_blanks(slash + 1);
     if let Some(value) = reading::value(scan, slash, Ends::Prose) {
         let bytes = scan.slice(value.start, value.end);
-        if !is_placeholder(bytes) && looks_chosen(bytes) && bytes.len() >= 6 {
+        // `vendor/model-3-flash` is a name.
+        let is_name = scan.byte(slash - 1) == b'/' && made_of_words(bytes);
+        if !is_placeholder(bytes) && looks_chosen(bytes) && bytes.len() >= 6 && !is_name {
             scan.hide(value.start, value.end, Frame::Password);
             return true;
         }

@@ -40,7 +40,10 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
         return;
     }
     let line_end = command_end(scan, end);
-    let needs_login = matches!(command.as_slice(), b"docker" | b"podman" | b"helm");
+    let needs_login = matches!(
+        command.as_slice(),
+        b"docker" | b"podman" | b"helm" | b"nerdctl" | b"buildah" | b"skopeo"
+    );
     if needs_login
         && !scan.slice(end, (end + 40).min(line_end)).windows(5).any(|window| window == b"login")
     {
@@ -217,8 +220,10 @@ fn read_piped(scan: &mut ContextScan<'_>, start: usize) {
         }
         place = scan.skip_blanks(place);
     }
-    if scan.slice(place, place + 4) == b"'%s'" {
-        place = scan.skip_blanks(place + 4);
+    for format in [&b"'%s'"[..], b"\"%s\"", b"'%s\\n'", b"\"%s\\n\"", b"%s"] {
+        if scan.slice(place, place + format.len()) == format {
+            place = scan.skip_blanks(place + format.len());
+        }
     }
     if let Some(value) = reading::value(scan, place, Ends::Loose) {
         let bytes = scan.slice(value.start, value.end);

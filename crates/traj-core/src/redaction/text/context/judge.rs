@@ -1,12 +1,17 @@
 //! Decides whether the value of a name must be hidden.
 
+mod shape;
+
+use self::shape::{
+    is_duration, is_measure, is_path, is_public, is_template, is_translation, is_type_name,
+    says_something,
+};
 use crate::redaction::engine::checksum;
 use crate::redaction::field_name::NameClass;
-use crate::redaction::paths::starts_with_label;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{
     Classes, behind_mask, entropy, is_code, is_date, is_placeholder, is_sentence, is_uuid, is_word,
-    looks_chosen, looks_random,
+    looks_chosen, looks_random, made_of_words,
 };
 
 /// The form in which a value was found; the looser the form, the more the value
@@ -34,7 +39,7 @@ pub(in crate::redaction) fn judge(value: &[u8], class: NameClass, style: Style) 
         return false;
     }
     let value = behind_mask(value);
-    if is_public(value) {
+    if is_public(value) || is_template(value) || is_translation(value) {
         return false;
     }
     match class {
@@ -51,7 +56,9 @@ pub(in crate::redaction) fn judge(value: &[u8], class: NameClass, style: Style) 
 fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     match frame {
         Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
-        Frame::Password => value.len() >= 6 && looks_chosen(value) || looks_random(value),
+        Frame::Password => {
+            value.len() >= 6 && looks_chosen(value) && !is_duration(value) || looks_random(value)
+        }
         Frame::CardNumber => is_card(value),
         // The URL reader handles a password inside.
         Frame::Credential
@@ -88,16 +95,6 @@ fn inside(value: &[u8], frame: Frame) -> bool {
         || value.len() >= shortest && looks_chosen(value) && !is_measure(value)
 }
 
-/// Whether a value is a number with a unit: `16px`, `1.5rem`, `30d`.
-fn is_measure(value: &[u8]) -> bool {
-    let number = value
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
-        .count();
-    let unit = &value[number..];
-    number > 0 && unit.len() <= 3 && unit.iter().all(u8::is_ascii_lowercase)
-}
-
 /// Whether the value of a cookie field has something that is not plainly harmless:
 /// a word, or a short number.
 fn has_telling_pair(value: &[u8]) -> bool {
@@ -107,32 +104,6 @@ fn has_telling_pair(value: &[u8]) -> bool {
             let is_number = value.len() < 6 && value.iter().all(u8::is_ascii_digit);
             !is_number && !is_word(value) && !is_placeholder(value) && !is_path(value)
         })
-}
-
-/// Whether `value` is a public key, which is not a secret under any name.
-fn is_public(value: &[u8]) -> bool {
-    const HEADS: &[&[u8]] = &[
-        b"ssh-ed25519 ",
-        b"ssh-rsa ",
-        b"ssh-dss ",
-        b"ecdsa-sha2-",
-        b"sk-ssh-",
-        b"sk-ecdsa-",
-        b"age1",
-        b"-----BEGIN PUBLIC",
-        b"-----BEGIN CERT",
-        b"pk_live_",
-        b"pk_test_",
-    ];
-    HEADS.iter().any(|head| value.starts_with(head))
-}
-
-fn is_path(value: &[u8]) -> bool {
-    value.starts_with(b"/")
-        || value.starts_with(b"~/")
-        || value.starts_with(b"./")
-        || value.windows(3).any(|window| window == b"://")
-        || starts_with_label(value)
 }
 
 fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
@@ -181,7 +152,12 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
             let word = matches!(frame, Frame::Token | Frame::ApiKey) && is_word(value);
             value.len() >= 3 && !word && !is_code(value) && !is_type_name(value)
         }
-        Style::Cell => looks_chosen(value) || looks_random(value) || is_uuid(value),
+        Style::Cell => {
+            let is_password = matches!(frame, Frame::Password | Frame::Passphrase);
+            let is_chosen = looks_chosen(value)
+                && (is_password && !is_duration(value) || !is_password && !made_of_words(value));
+            (is_chosen || looks_random(value) || is_uuid(value)) && !is_code(value)
+        }
         Style::Open => {
             if is_code(value) || is_type_name(value) {
                 return false;
@@ -211,7 +187,14 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
 
 /// A value with spaces: a passphrase, or prose.
 fn spaced(value: &[u8], frame: Frame, style: Style) -> bool {
-    if !matches!(style, Style::Data | Style::Quoted) || value.len() > 256 || is_sentence(value) {
+    if !matches!(style, Style::Data | Style::Quoted) || value.len() > 256 {
+        return false;
+    }
+    // Four words and more of a passphrase are lower-case and without punctuation.
+    let is_phrase = frame == Frame::Passphrase
+        && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-'))
+        && !says_something(value);
+    if !is_phrase && is_sentence(value) {
         return false;
     }
     if is_app_password(value) {
@@ -254,43 +237,16 @@ fn one_time_code(value: &[u8], style: Style) -> bool {
                 && looks_chosen(value))
 }
 
-/// Whether `value` is a type name: `String`, `CancellationToken`,
-/// `Option<Token>`.
-fn is_type_name(value: &[u8]) -> bool {
-    let bare = value.strip_suffix(b"?").unwrap_or(value);
-    let bare = bare.strip_prefix(b"&").unwrap_or(bare);
-    let bare = bare.split(|byte| matches!(byte, b'<' | b'[')).next().unwrap_or(bare);
-    if bare.is_empty() || !bare[0].is_ascii_uppercase() || !bare.iter().all(u8::is_ascii_alphabetic)
-    {
-        return false;
-    }
-    // Not all capitals, and a common ending of a type name.
-    Classes::of(bare).lower > 0
-        && [
-            &b"String"[..],
-            b"Token",
-            b"Secret",
-            b"Password",
-            b"Key",
-            b"Credential",
-            b"Credentials",
-            b"Bytes",
-            b"Str",
-            b"Any",
-            b"Option",
-            b"Buffer",
-        ]
-        .iter()
-        .any(|tail| bare.ends_with(tail))
-}
-
 /// Whether `value` names or locates a secret instead of being one.
 fn is_reference_name(value: &[u8], frame: Frame) -> bool {
     if matches!(frame, Frame::Password | Frame::Passphrase) {
         return false;
     }
     // `token: "refresh_token"`, `secret: "db-credentials"`.
-    is_word(value) && value.len() < 40 || value.windows(3).any(|window| window == b"://")
+    let value = value.strip_suffix(b".*").unwrap_or(value);
+    is_word(value) && value.len() < 40
+        || value.contains(&b'/') && made_of_words(value)
+        || value.windows(3).any(|window| window == b"://")
 }
 
 fn is_card(value: &[u8]) -> bool {
@@ -298,4 +254,39 @@ fn is_card(value: &[u8]) -> bool {
     let others =
         value.iter().filter(|byte| !byte.is_ascii_digit() && !matches!(byte, b' ' | b'-')).count();
     others == 0 && (12..=19).contains(&digits.len()) && checksum::luhn(&digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_program_are_not_secrets() {
+        let password = NameClass::Strong(Frame::Password);
+        let token = NameClass::Strong(Frame::Token);
+        for (text, class, style) in [
+            ("channels.sms.${id}.authToken", token, Style::Quoted),
+            ("sha256:${hash.digest('hex')}", token, Style::Quoted),
+            ("Пароль (не зберігається)", password, Style::Quoted),
+            ("Senha (não armazenada)", password, Style::Quoted),
+            ("API 密码", password, Style::Quoted),
+            ("minimax/MiniMax-M3", token, Style::Cell),
+            ("qwen-oauth/qwen3.5-plus", token, Style::Quoted),
+            ("3,897ms", password, Style::Cell),
+            ("challengePassword", password, Style::Quoted),
+            ("^0.3.0", token, Style::Quoted),
+            ("ed25519_test_key.pem", token, Style::Quoted),
+        ] {
+            assert!(!judge(text.as_bytes(), class, style), "{text}");
+        }
+        for (text, class, style) in [
+            ("pre-${id}-q8Zt4Lr2Wm9Xc1Vb", token, Style::Quoted),
+            ("Пароль77", password, Style::Quoted),
+            ("sova-лампа7", password, Style::Quoted),
+            ("q8Zt4/Lr2Wm9Xc1Vb7", token, Style::Cell),
+            ("m4ple!Wood7", password, Style::Cell),
+        ] {
+            assert!(judge(text.as_bytes(), class, style), "{text}");
+        }
+    }
 }

@@ -137,6 +137,12 @@ fn label_around(scan: &mut ContextScan<'_>, start: usize, end: usize) -> Option<
     Some(Label { start: first, end: last, class, frame, quoted, flag })
 }
 
+fn is_article(word: &[u8]) -> bool {
+    [&b"the"[..], b"my", b"your", b"our", b"his", b"her", b"their", b"use", b"using", b"with"]
+        .iter()
+        .any(|article| word.eq_ignore_ascii_case(article))
+}
+
 /// Classifies a name; a single word is classified together with the words before
 /// it (`partition key`, `Secret access key`).
 fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
@@ -154,7 +160,8 @@ fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
         while begin > 0 && scan.byte(begin - 1).is_ascii_alphanumeric() && end - begin < 20 {
             begin -= 1;
         }
-        if begin == end {
+        // `What is the database password`: the name begins after the article.
+        if begin == end || is_article(scan.slice(begin, end)) {
             break;
         }
         front -= 1;

@@ -5,7 +5,7 @@ pub(super) mod console;
 use super::ContextScan;
 use super::reading;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
+use crate::redaction::text::value::{is_code, is_placeholder, looks_chosen, looks_random};
 
 /// Reads the line below a command that prints a secret.
 pub(super) fn read(scan: &mut ContextScan<'_>, end: usize) {
@@ -37,6 +37,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, end: usize) {
     if single
         && bytes.len() >= 6
         && !is_placeholder(bytes)
+        && !is_code(bytes)
         && (looks_random(bytes) || looks_chosen(bytes))
         && !bytes.starts_with(b"$")
     {

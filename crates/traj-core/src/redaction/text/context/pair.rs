@@ -179,8 +179,22 @@ pub(super) fn hide_element(scan: &mut ContextScan<'_>, label: &Label, start: usi
     }
     let end = element_end(scan, start);
     // `<T: Secrets>` in code is not an element.
-    let style = if matches!(label.class, NameClass::Strong(_)) { Style::Data } else { Style::Cell };
-    scan.hide_if(start, end, label.class, style);
+    let is_strong = matches!(label.class, NameClass::Strong(_));
+    if matches!(scan.slice(end, end + 2), b"</" | b"<\\") {
+        let style = if is_strong { Style::Data } else { Style::Cell };
+        scan.hide_if(start, end, label.class, style);
+        return;
+    }
+    // Nothing closes it: `?secret=<token>&page=1` contains a placeholder.
+    let end = end.min(scan.line_end(start, 4096));
+    let bytes = scan.slice(start, end).trim_ascii();
+    if is_strong
+        && bytes.len() >= 8
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && !bytes.contains(&b'=')
+    {
+        scan.hide_if(start, end, label.class, Style::Cell);
+    }
 }
 
 /// Where the content of an element ends: at the next `<` that does not open a

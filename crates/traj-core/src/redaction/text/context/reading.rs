@@ -39,12 +39,42 @@ pub(super) fn value(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<
     {
         return Some(ValueSpan { start: place + 2, end: place + 2 + close, quoted: true });
     }
+    if let Some(value) = generic_quotes(scan, place) {
+        return Some(value);
+    }
     let slashes = count_backslashes(scan, place);
     let quote = scan.byte(place + slashes);
     if matches!(quote, b'"' | b'\'' | b'`') {
         return quoted(scan, place + slashes + 1, quote, slashes, ends);
     }
     unquoted(scan, start, ends)
+}
+
+/// `q{…}`, `qq(…)`, `%q[…]`, `R"(…)"`: the quotes of Perl, Ruby and C++.
+fn generic_quotes(scan: &ContextScan<'_>, start: usize) -> Option<ValueSpan> {
+    const OPENINGS: &[(&[u8], &[u8])] = &[
+        (b"q{", b"}"),
+        (b"qq{", b"}"),
+        (b"q(", b")"),
+        (b"qq(", b")"),
+        (b"q[", b"]"),
+        (b"%q{", b"}"),
+        (b"%q(", b")"),
+        (b"%q[", b"]"),
+        (b"%Q{", b"}"),
+        (b"%Q(", b")"),
+        (b"R\"(", b")\""),
+    ];
+    const LONGEST: usize = 1024;
+    if !matches!(scan.byte(start), b'q' | b'%' | b'R') {
+        return None;
+    }
+    let head = scan.slice(start, start + 4);
+    let (open, close) = OPENINGS.iter().find(|(open, _)| head.starts_with(open))?;
+    let first = start + open.len();
+    let line = scan.slice(first, scan.line_end(first, LONGEST));
+    let length = memchr::memmem::find(line, close).filter(|length| *length > 0)?;
+    Some(ValueSpan { start: first, end: first + length, quoted: true })
 }
 
 /// Like [`value`], but only if it is quoted. Callers that ignore other values must
@@ -54,7 +84,8 @@ pub(super) fn quoted_value(scan: &ContextScan<'_>, start: usize) -> Option<Value
     let place = skip_wrapper(scan, start);
     let slashes = count_backslashes(scan, place);
     let is_quote = matches!(scan.byte(place + slashes), b'"' | b'\'' | b'`')
-        || scan.slice(place, place + 2) == b"[[";
+        || scan.slice(place, place + 2) == b"[["
+        || generic_quotes(scan, place).is_some();
     if is_quote { value(scan, start, Ends::Loose).filter(|value| value.quoted) } else { None }
 }
 

@@ -9,7 +9,12 @@ use super::reading::{self, Ends, ValueSpan};
 use super::{ContextScan, Style};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{Classes, is_placeholder, is_word, looks_chosen, looks_random};
+use crate::redaction::text::value::{
+    Classes, is_code, is_placeholder, is_word, looks_chosen, looks_random,
+};
+
+/// Most bytes of a line before a name that are read.
+const MAX_HEAD: usize = 384;
 
 /// Words before a name and its value.
 const SETTERS: &[&[u8]] = &[
@@ -75,7 +80,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
     let Some(value) = reading::value(scan, start, Ends::Loose) else {
         return false;
     };
-    let line = scan.line_start(label.start, 512);
+    let line = scan.line_start(label.start, MAX_HEAD);
     let head = scan.slice(line, label.start);
     // In an escaped string the line begins after the last `\n`.
     let head = after_escaped_break(head);
@@ -86,7 +91,8 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
             && is_word(bytes)
             && scan.byte(value.end) == b' '
             && matches!(scan.names.classify(bytes), NameClass::Strong(_));
-        if is_name {
+        // `Matrix requires --password when using --user-id`
+        if is_name || label.flag && !value.quoted && continues_sentence(bytes) {
             return true;
         }
         if (scan.byte(value.start) != b'-' || value.quoted) && !is_option_list(bytes) {
@@ -104,16 +110,50 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
     }
     let strong = matches!(label.class, NameClass::Strong(_));
     // `PASSWORD 'secret'`, `:password "secret"`
-    if value.quoted && strong && bytes.len() >= 6 && (looks_chosen(bytes) || looks_random(bytes)) {
+    if value.quoted
+        && strong
+        && bytes.len() >= 6
+        && (looks_chosen(bytes) || looks_random(bytes))
+        && !is_code(bytes)
+    {
         scan.hide_if(value.start, value.end, label.class, Style::Quoted);
         return true;
     }
     let tail = scan.slice(value.end, scan.line_end(value.end, 256)).trim_ascii();
     if !tail.is_empty() && !tail.starts_with(b"\\n") && !tail.starts_with(b"\\r") {
+        if strong && gap == 1 && !value.quoted {
+            in_sentence(scan, label, value);
+        }
         return false;
     }
     last_on_line(scan, label, value, (gap, after), head);
     true
+}
+
+/// `use password … to log in`, `the secret (…) must not leak`: a value in the middle
+/// of a sentence, which only its own look shows.
+fn in_sentence(scan: &mut ContextScan<'_>, label: &Label, value: ValueSpan) {
+    let opens = scan.byte(value.start) == b'(';
+    let start = value.start + usize::from(opens);
+    let bytes = scan.slice(start, value.end);
+    let length = bytes.iter().position(|byte| matches!(byte, b')' | b',' | b'('));
+    let bytes = &bytes[..length.unwrap_or(bytes.len())];
+    let is_password = matches!(label.frame, Frame::Password | Frame::Passphrase);
+    let classes = Classes::of(bytes);
+    let is_secret = is_password && is_strong_password(bytes)
+        || looks_random(bytes) && classes.digit > 1 && classes.upper > 1 && classes.lower > 1;
+    if is_secret {
+        scan.hide_if(start, start + bytes.len(), label.class, Style::Prose);
+    }
+}
+
+/// Whether a word after a flag shows that a sentence is about the flag.
+fn continues_sentence(word: &[u8]) -> bool {
+    const WORDS: &[&[u8]] = &[
+        b"when", b"for", b"or", b"and", b"to", b"if", b"is", b"in", b"with", b"instead", b"must",
+        b"can", b"flag", b"option", b"using", b"on", b"as", b"was", b"are", b"from",
+    ];
+    WORDS.contains(&word)
 }
 
 /// What follows the last `\n` of an escaped string. Most strings have no backslash,
@@ -160,7 +200,7 @@ fn last_on_line(
 }
 
 /// Ten or more letters of both cases and digits, in no order that a name has.
-fn is_strong_password(bytes: &[u8]) -> bool {
+pub(super) fn is_strong_password(bytes: &[u8]) -> bool {
     let classes = Classes::of(bytes);
     let changes = bytes
         .windows(2)
@@ -207,8 +247,8 @@ fn is_option_list(bytes: &[u8]) -> bool {
 /// Skips `is`, `was` or `set to` between a name and its value.
 fn said(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     const WORDS: &[&str] = &[
-        "is now ", "is: ", "is ", "was ", "will be ", "set to ", "= ", "-> ", "equals ", "ist ",
-        "lautet ", "est ", "es ", "è ", "é ",
+        "is now ", "is: ", "is ", "are: ", "are ", "was ", "will be ", "set to ", "= ", "-> ",
+        "equals ", "ist ", "lautet ", "est ", "es ", "è ", "é ",
     ];
     let rest = scan.slice(place, place + 16);
     WORDS

@@ -4,6 +4,7 @@
 const TYPE_ENDINGS: &[&[u8]] = &[
     b"Address",
     b"Arn",
+    b"Auth",
     b"Array",
     b"Buffer",
     b"Builder",
@@ -12,11 +13,13 @@ const TYPE_ENDINGS: &[&[u8]] = &[
     b"Callback",
     b"Class",
     b"Client",
+    b"Command",
     b"Config",
     b"Context",
     b"Credential",
     b"Credentials",
     b"Data",
+    b"Der",
     b"Engine",
     b"Error",
     b"Event",
@@ -105,6 +108,10 @@ fn is_constant(value: &[u8]) -> bool {
     let value = &value[start..];
     let mut words = 0;
     for word in value.split(|byte| *byte == b'_') {
+        // `STORAGE_OFFLOAD_TOKEN_0_0`
+        if words >= 2 && matches!(word, [b'0'..=b'9']) {
+            continue;
+        }
         let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let letters = word.len() - digits;
         if letters < 1 || digits > 3 || !word[..letters].iter().all(u8::is_ascii_uppercase) {
@@ -118,6 +125,7 @@ fn is_constant(value: &[u8]) -> bool {
 /// `D3DKMT_PRESENTHISTORYTOKEN`: two long words in capitals, with few digits.
 fn is_capital_type(value: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let value = value.strip_suffix(b"_0").unwrap_or(value);
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     value.len() >= 14
         && digits <= 2
@@ -132,9 +140,25 @@ fn is_snake(value: &[u8]) -> bool {
     let mut words = value.split(|byte| *byte == b'_');
     let is_name =
         |word: &[u8]| word.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    words.next().is_some_and(is_name)
-        && words.clone().count() >= 2
-        && words.all(|word| word.len() >= 4 && word.iter().all(u8::is_ascii_lowercase))
+    let is_plain = |word: &[u8]| word.len() >= 3 && word.iter().all(u8::is_ascii_lowercase);
+    let starts_with_letter = |word: &[u8]| word.first().is_some_and(u8::is_ascii_lowercase);
+    let is_listed = is_snake_name(value)
+        && words.clone().all(starts_with_letter)
+        && words.clone().filter(|word| is_plain(word)).count() >= 3;
+    is_listed
+        || words.next().is_some_and(is_name)
+            && words.clone().count() >= 2
+            && words.all(|word| word.len() >= 4 && word.iter().all(u8::is_ascii_lowercase))
+}
+
+/// Whether a value is a name such as `rejected_by_ed25519_with_p256_sha256`: short
+/// words in small letters, with more underscores than a random value has.
+pub(in crate::redaction) fn is_snake_name(value: &[u8]) -> bool {
+    const LONGEST_WORD: usize = 14;
+    let is_small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let words = value.split(|byte| *byte == b'_');
+    words.clone().count() >= 3
+        && words.clone().all(|word| word.len() <= LONGEST_WORD && word.iter().all(is_small))
 }
 
 /// `XmlStringMaxLen256`, `SyncBailHook`: words in camel case that end like a type.
@@ -144,8 +168,9 @@ fn is_type(value: &[u8]) -> bool {
     (TYPE_ENDINGS.iter().any(|ending| stem.ends_with(ending)) || stem.ends_with(b"Len"))
         && digits <= 4
         && camel_words(value).is_some_and(|words| {
+            let most_short = if words.count >= 4 { words.count / 2 } else { 1 };
             words.count >= 2
-                && words.short <= (words.count / 3).max(1)
+                && words.short <= most_short
                 && words.letters * 2 >= words.count * 7
                 && words.letters * 5 >= words.capitals * 13
         })
@@ -168,11 +193,26 @@ pub(super) fn is_capitalised(value: &[u8]) -> bool {
 /// `ReadUint16LengthPrefixed`. Random letters change their case more often.
 pub(super) fn has_camel_words(value: &[u8]) -> bool {
     camel_words(value).is_some_and(|words| {
+        let letters = if words.count >= 4 { 4 } else { 5 };
         words.count >= 3
-            && words.letters >= words.count * 5
+            && words.letters >= words.count * letters
             && words.letters >= words.capitals * 3
             && words.short == 0
     })
+}
+
+/// `awsEnvVar`, `rawApiKey`: a name in camel case of two or more words, none of them
+/// short.
+pub(super) fn is_camel_name(value: &[u8]) -> bool {
+    value.len() <= 24
+        && value.first().is_some_and(u8::is_ascii_lowercase)
+        && value.iter().all(u8::is_ascii_alphabetic)
+        && camel_words(value).is_some_and(|words| {
+            words.count >= 2
+                && words.short == 0
+                && words.capitals + 1 == words.count
+                && words.letters >= words.count * 3
+        })
 }
 
 /// The words of a value in camel case.
@@ -232,6 +272,12 @@ mod tests {
             "XmlStringMaxLen256",
             "+dir",
             "Ed25519PrivateKey",
+            "SpGetContextTokenFn",
+            "PrivatePkcs8KeyDer",
+            "CreateOAuth2TokenCommand",
+            "STORAGE_OFFLOAD_TOKEN_0_0",
+            "D3DKMT_PRESENTHISTORYTOKEN_0",
+            "docker_e2e_test_state_function_b64",
         ] {
             assert!(is_code_name(text.as_bytes()), "{text}");
         }
@@ -243,10 +289,13 @@ mod tests {
             "+4915112345",
             "aMjxes65KX3AYYwjq4vy",
             "CorrectHorse9",
+            "maple_river_candle_77",
         ] {
             assert!(!is_code_name(text.as_bytes()), "{text}");
         }
         assert!(has_camel_words(b"ReadUint16LengthPrefixed"));
+        assert!(is_camel_name(b"awsEnvVar") && is_camel_name(b"rawApiKey"));
+        assert!(!is_camel_name(b"KwuRteVbs") && !is_camel_name(b"aMjxesKXAYY"));
         assert!(!has_camel_words(b"q7Xw2ZkP9sLmD4vTr8Yb1NcJ"));
     }
 }

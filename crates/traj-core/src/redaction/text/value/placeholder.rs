@@ -79,6 +79,11 @@ const LITERALS: &[&str] = &[
     "self",
     "this",
     "await ",
+    "typeof",
+    "unsafe",
+    "async",
+    "super",
+    "function",
     "let",
     "const",
     "var",
@@ -146,6 +151,15 @@ fn contains_ignore_case(value: &[u8], word: &str) -> bool {
 /// `${TOKEN}`, `<token>`, `***`, `[REDACTED]`, `{{ secret }}`.
 pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
     let value = without_entity(value.trim_ascii());
+    // `#token=<token>.` at the end of a sentence
+    let value = match value {
+        [b'<', .., b'>', b'.' | b',' | b';'] => &value[..value.len() - 1],
+        _ => value,
+    };
+    // `123456:ABC...`
+    if value.len() <= 16 && value.ends_with(b"...") {
+        return true;
+    }
     let Some((&first, rest)) = value.split_first() else {
         return true;
     };
@@ -256,7 +270,7 @@ fn is_reference(value: &[u8]) -> bool {
                     }))
         }
         [b'%', name @ .., b'%'] => is_identifier(name),
-        [b'%', b's' | b'd' | b'v' | b'r'] | [b'{', b'}'] => true,
+        [b'%', b's' | b'd' | b'v' | b'r'] | [b'{', b'}'] | b"%s:%s" | b"%s\\n" => true,
         [b'{', name @ .., b'}'] => {
             is_identifier(name) && Classes::of(name).digit == 0
                 || name
@@ -291,5 +305,5 @@ fn is_bracketed_word(value: &[u8]) -> bool {
                     b' ' | b'-' | b'_' | b'.' | b':' | b'|' | b'/' | b'*' | b'[' | b']'
                 )
         })
-        && Classes::of(inner).digit <= 4
+        && Classes::of(inner).digit <= 6
 }

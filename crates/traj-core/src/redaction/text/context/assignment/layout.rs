@@ -5,7 +5,7 @@ use super::super::label::Label;
 use super::super::{ContextScan, Style, reading};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{is_code, looks_chosen, looks_random};
+use crate::redaction::text::value::{Classes, is_code, is_word, looks_chosen, looks_random};
 
 /// A name alone on its line, with its value alone on the next. Returns whether the
 /// name is alone.
@@ -39,6 +39,7 @@ pub(super) fn below(scan: &mut ContextScan<'_>, label: &Label, line_end: usize, 
         let single = !bytes.iter().any(|byte| matches!(byte, b' ' | b'\t'));
         if single
             && !bytes.ends_with(b":")
+            && !bytes.starts_with(b"```")
             && bytes.len() >= least
             && (looks_random(bytes) || looks_chosen(bytes))
             && !bytes.contains(&b'=')
@@ -89,6 +90,13 @@ pub(super) fn opens_tuple(scan: &ContextScan<'_>, label: &Label) -> bool {
     matches!(scan.slice(label.start.saturating_sub(2), label.start), [.., b'{'] | [b'{', b':'])
 }
 
+/// Words that say what a secret is for: `Password di accesso: …`.
+const NOTES: &[&str] = &[
+    "for ", "of ", "to ", "on ", "at ", "di ", "de ", "del ", "della ", "da ", "do ", "dla ",
+    "para ", "per ", "pour ", "für ", "zum ", "zur ", "voor ", "för ", "til ", "till ", "untuk ",
+    "pentru ",
+];
+
 /// Skips a number or a remark between a name and its colon.
 pub(super) fn skip_note(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     let rest = scan.slice(place, place + 64);
@@ -100,10 +108,23 @@ pub(super) fn skip_note(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
         let close = rest.iter().take(28).position(|byte| *byte == b')')?;
         return matches!(rest.get(close + 1), Some(b':' | b'=')).then_some(place + close + 1);
     }
-    if rest.starts_with(b"for ") || rest.starts_with(b"of ") {
+    if NOTES.iter().any(|word| rest.starts_with(word.as_bytes())) {
         let line = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
         let colon = rest[..line].iter().position(|byte| *byte == b':')?;
         return matches!(rest.get(colon + 1), Some(b' ')).then_some(place + colon);
     }
     None
+}
+
+/// Whether more words follow a plain word: the colon introduces a sentence.
+pub(super) fn only_word_of_more(scan: &ContextScan<'_>, value: reading::ValueSpan) -> bool {
+    is_word(scan.slice(value.start, value.end))
+        && scan.byte(value.end) == b' '
+        && scan.byte(value.end + 1).is_ascii_alphabetic()
+}
+
+/// Whether a value is noise with spaces, like the salts of a site.
+pub(super) fn is_noise(value: &[u8]) -> bool {
+    let classes = Classes::of(value);
+    value.len() >= 24 && classes.other >= 6 && classes.digit >= 2 && classes.space * 8 < value.len()
 }

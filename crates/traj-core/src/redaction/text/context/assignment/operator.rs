@@ -83,6 +83,67 @@ pub(super) fn declared(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
     matches!(scan.byte(value), b'"' | b'\'' | b'`').then_some(value)
 }
 
+/// `{ get; set; } = "…"`: where the value of a property begins.
+pub(super) fn behind_accessors(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
+    if scan.byte(after) != b'{' {
+        return None;
+    }
+    let rest = scan.slice(after, after + 64);
+    if !rest.get(1..)?.trim_ascii_start().starts_with(b"get") {
+        return None;
+    }
+    let close = rest.iter().position(|byte| *byte == b'}')?;
+    let sign = scan.skip_blanks(after + close + 1);
+    (scan.byte(sign) == b'=').then(|| scan.skip_blanks(sign + 1))
+}
+
+/// `"PWD=" + value`, `'&key='.$key`: the quote after the sign closes the string
+/// that the name is in.
+pub(super) fn is_pasted(scan: &ContextScan<'_>, label: &Label, after: usize) -> bool {
+    if !matches!(scan.byte(after), b'=' | b':') {
+        return false;
+    }
+    let quote = scan.byte(after + 1);
+    let is_quote = matches!(quote, b'"' | b'\'' | b'`');
+    let line = scan.line_start(label.start, 64);
+    is_quote
+        && scan.slice(line, label.start).iter().filter(|byte| **byte == quote).count() % 2 == 1
+        && matches!(scan.byte(scan.skip_blanks(after + 2)), b'+' | b',' | b')' | b'.' | b'&' | b';')
+}
+
+/// Calls of tests that compare a name with a value.
+const EXPECTATIONS: &[&[u8]] = &[
+    b".toBe(",
+    b".toEqual(",
+    b".toStrictEqual(",
+    b".toContain(",
+    b".isEqualTo(",
+    b".equals(",
+    b".equal(",
+    b".eql(",
+    b".eq(",
+    b".to.equal(",
+    b".to.eql(",
+    b".to.be.equal(",
+    b".should.equal(",
+    b".should eq ",
+    b".to eq(",
+    b", equal_to(",
+    b".equalsIgnoreCase(",
+    b".compareTo(",
+];
+
+/// `expect(token).toBe("…")`: where the expected value begins.
+pub(super) fn expected(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
+    let close = (0..3).take_while(|place| scan.byte(after + place) == b')').count();
+    if !matches!(scan.byte(after + close), b'.' | b',' | b' ') {
+        return None;
+    }
+    let rest = scan.slice(after + close, after + close + 24);
+    let call = EXPECTATIONS.iter().find(|call| rest.starts_with(call))?;
+    Some(after + close + call.len())
+}
+
 /// The end of a sign that interactive programs print before an answer: `›`, `…`,
 /// `?`, `[hidden]`, a row of dots.
 pub(super) fn prompt_end(scan: &ContextScan<'_>, place: usize) -> Option<usize> {

@@ -43,6 +43,11 @@ pub(in super::super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usiz
         Some(colon) => {
             let first = end + colon + 1;
             let password = scan.slice(first, at);
+            // `localhost:3000/name@1.2` is a port and a path.
+            let port = password.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if port > 0 && password.get(port) == Some(&b'/') {
+                return;
+            }
             if !password.is_empty() && !is_placeholder(password) && !is_bare_word(password) {
                 scan.hide(first, at, Frame::UrlPassword);
             }

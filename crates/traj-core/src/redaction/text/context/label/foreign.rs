@@ -53,6 +53,13 @@ const LINKS: &[&str] = &[
     "คือ",
     "это",
     "це",
+    "е",
+    "є",
+    "ir",
+    "yra",
+    "ni",
+    "da",
+    "ay",
 ];
 
 /// Most bytes and words between a label and its link.

@@ -27,7 +27,8 @@ pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool 
         .iter()
         .all(|byte| matches!(byte, b' ' | b')' | b']' | b'"' | b'\'' | b';' | b'\t'));
     if is_last && INTERPRETERS.iter().any(|prompt| head.starts_with(prompt)) {
-        return printed(scan, label, line_end);
+        let is_strong = matches!(label.class, NameClass::Strong(_));
+        return printed(scan, label, line_end) || is_strong && output(scan, line_end, label.frame);
     }
     if !is_shell(head) || !matches!(label.class, NameClass::Strong(_)) {
         return false;
@@ -51,7 +52,7 @@ pub(super) fn is_shell(head: &[u8]) -> bool {
         && match head[sign] {
             // A `#` alone begins a comment or a heading.
             b'#' => before.contains(&b'@'),
-            b'>' => before.starts_with(b"PS ") || before.contains(&b':'),
+            b'>' => before.starts_with(b"PS") || before.contains(&b':'),
             _ => {
                 before.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
                     && (before.is_empty()

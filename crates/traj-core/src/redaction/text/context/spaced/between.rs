@@ -4,6 +4,7 @@
 use super::super::label::Label;
 use super::super::reading::{self, Ends};
 use super::super::{ContextScan, Style};
+use super::is_strong_password;
 use crate::redaction::field_name::NameClass;
 use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
 
@@ -35,12 +36,60 @@ const LINKS: &[&[u8]] = &[
     b"has been changed to ",
 ];
 
+/// Words directly before a value.
+const DIRECT: &[&[u8]] = &[
+    b"to ",
+    b"to: ",
+    b"as ",
+    b"and i typed ",
+    b"and i entered ",
+    b"and typed ",
+    b"and entered ",
+    b"i typed ",
+    b"i entered ",
+    b"i used ",
+    b"'s value is ",
+    b"value is ",
+    b"value: ",
+    b"reset to ",
+    b"reset, new one: ",
+    b"we use is ",
+    b"changed, now ",
+];
+
 /// Words before the value itself.
 const VERBS: &[&[u8]] = &[b" is ", b" was ", b": ", b" = ", b" to ", b" -> ", b" be "];
 
 /// Reads the value after a few words; returns whether there is one.
 pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
-    level(scan, label, start) || phrase(scan, label, start)
+    level(scan, label, start) || direct(scan, label, start) || phrase(scan, label, start)
+}
+
+/// `password to …`, `passphrase and I typed …`: only a value that a person or a
+/// machine made up.
+fn direct(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
+    if !matches!(label.class, NameClass::Strong(_)) {
+        return false;
+    }
+    if !matches!(scan.byte(start), b'a'..=b'c' | b'i' | b'I' | b'r'..=b'w' | b'A' | b'\'') {
+        return false;
+    }
+    let rest = scan.slice(start, start + 24);
+    let Some(words) = DIRECT
+        .iter()
+        .find(|words| rest.len() > words.len() && rest[..words.len()].eq_ignore_ascii_case(words))
+    else {
+        return false;
+    };
+    let Some(value) = reading::value(scan, start + words.len(), Ends::Prose) else {
+        return false;
+    };
+    let bytes = scan.slice(value.start, value.end);
+    let is_secret = is_strong_password(bytes) || looks_random(bytes);
+    if is_secret {
+        scan.hide_if(value.start, value.end, label.class, Style::Prose);
+    }
+    is_secret
 }
 
 /// `secret 0 value`, `password 7 value`: the digit tells how a device stores it.
