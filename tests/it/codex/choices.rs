@@ -67,6 +67,8 @@ fn a_replacement_that_fails_keeps_the_binding() {
     let before = record(&rig);
     let replaced = traj(&rig, "bind", &["--replace", "--model-provider", "no-such-provider"]);
     assert!(!replaced.status.success(), "the provider does not exist");
+    let said = stderr(&replaced);
+    assert!(said.contains("hint: Codex says: ") && said.contains("no-such-provider"), "{said}");
     assert_eq!(record(&rig), before);
     let again = traj(&rig, "bind", &["--replace"]);
     assert!(again.status.success(), "{}", stderr(&again));

@@ -132,6 +132,8 @@ fn a_policy_decides_what_a_change_of_tools_does() {
     assert_eq!(rotated["result"]["lost"]["carriedOver"], "history", "{rotated}");
     let sent = rig.model.requests().last().expect("a request").to_string();
     assert!(sent.contains("heliotrope"), "{sent}");
+    let bare = run(&rig, "turn", &["--prompt", "go on", "--tools", &one]);
+    assert!(text(&bare.stderr).contains("hint: with --carry-over summary"), "{bare:?}");
     let unknown = run(&rig, "turn", &["--prompt", "x", "--on-change", "tools=warn"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("dynamic-tools"), "{}", text(&unknown.stderr));

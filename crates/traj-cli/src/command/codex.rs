@@ -179,6 +179,10 @@ fn lifecycle_error(error: LifecycleError) -> CommandError {
         LifecycleError::Store(error) => store_error(error),
         error => {
             let failed = CommandError::failure("cannot open the session's Codex thread");
+            let failed = match &error {
+                LifecycleError::Server(refused) => server::with_codex_words(failed, refused),
+                _ => failed,
+            };
             let failed = hint.into_iter().fold(failed, CommandError::hint);
             failed.because(error)
         }

@@ -135,11 +135,15 @@ pub(super) fn not_connected(error: AppServerError) -> CommandError {
 
 /// Converts a failure of the server to an error.
 pub(super) fn server_error(error: AppServerError) -> CommandError {
-    let text = match &error {
-        AppServerError::Refused { text, .. } => Some(text.reveal().to_owned()),
-        _ => None,
-    };
-    let failed = CommandError::failure("Codex rejected the request").because(error);
-    // The user started the turn, so they may see the server's own message.
-    text.into_iter().fold(failed, |failed, text| failed.hint(format!("Codex says: {text}")))
+    with_codex_words(CommandError::failure("Codex rejected the request"), &error).because(error)
+}
+
+/// Adds the server's own message. The user started the turn, so they may see it.
+pub(super) fn with_codex_words(failed: CommandError, error: &AppServerError) -> CommandError {
+    match error {
+        AppServerError::Refused { text, .. } => {
+            failed.hint(format!("Codex says: {}", text.reveal()))
+        }
+        _ => failed,
+    }
 }

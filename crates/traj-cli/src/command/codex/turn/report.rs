@@ -3,6 +3,7 @@
 use codex_binding::{BoundTurn, HowOpened, LostHistory, TurnOutcome};
 use serde::Serialize;
 use serde_json::Value;
+use traj_core::binding::CarryOver;
 use traj_core::timestamp::UnixMillis;
 
 use super::super::provider::ProviderReport;
@@ -84,8 +85,14 @@ pub(super) fn announce(turn: &BoundTurn, output: &CommandOutput) {
             "Codex no longer has thread {}; a new thread was started (turns lost: {})",
             lost.thread, lost.turns
         )),
-        HowOpened::Rotated { .. } => {
+        HowOpened::Rotated { lost, .. } => {
             turn.ready.how.notice().into_iter().for_each(|notice| output.note(&notice));
+            if lost.carried == CarryOver::Nothing && lost.turns > 0 {
+                output.note(
+                    "hint: with --carry-over summary or history, a new thread gets the messages of \
+                     the old one; --on-change keeps the old one",
+                );
+            }
         }
         HowOpened::Transient { reason } => output.note(&format!(
             "this turn ran on a separate thread ({}); the session keeps its thread",
