@@ -171,6 +171,43 @@ const NEW_ROLLOUT: &[(&str, &str)] = &[
     ),
 ];
 
+/// A session of Claude Code, whose rows repeat the usage of their message.
+fn claude_code() -> Vec<String> {
+    let row = |kind: &str, number: u32, members: &str| {
+        let parent = match number {
+            1 => "null".to_owned(),
+            _ => format!(r#""u{}""#, number - 1),
+        };
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"cwd":"/home/ann/shop","sessionId":"s1","version":"2.1.197","type":"{kind}",{members},"uuid":"u{number}","timestamp":"{}"}}"#,
+            at(number)
+        )
+    };
+    let said = |number, id: &str, block: &str, output: u32, stop: &str| {
+        row(
+            "assistant",
+            number,
+            &format!(
+                r#""message":{{"id":"{id}","role":"assistant","model":"claude-sonnet-4-5","content":[{block}],"stop_reason":"{stop}","usage":{{"input_tokens":10,"cache_read_input_tokens":40,"output_tokens":{output}}}}}"#
+            ),
+        )
+    };
+    let call = r#"{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"make"}}"#;
+    vec![
+        row("user", 1, r#""message":{"role":"user","content":"run make"}"#),
+        said(2, "m1", r#"{"type":"text","text":"I run it."}"#, 8, "tool_use"),
+        said(3, "m1", call, 8, "tool_use"),
+        row(
+            "user",
+            4,
+            r#""message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"Exit code 2\nno"}]}"#,
+        ),
+        row("attachment", 5, r#""attachment":{"type":"date","date":"2026-06-01"}"#),
+        said(6, "m2", r#"{"type":"text","text":"It failed."}"#, 9, "end_turn"),
+        r#"{"type":"last-prompt","lastPrompt":"run make","leafUuid":"u6","sessionId":"s1"}"#.into(),
+    ]
+}
+
 /// The same rows with entries of unknown types between and after them.
 fn with_unknown_entries(mut rows: Vec<String>) -> Vec<String> {
     let unknown = |kind: &str, id: &str, parent: &str, second: u32| {
@@ -248,6 +285,7 @@ pub fn all() -> Vec<SessionFixture> {
         SessionFixture::new("a call that took too long", header, timed_out),
         SessionFixture::new("a rollout of the old generation", rollout(OLD_ROLLOUT), Vec::new()),
         SessionFixture::new("a rollout of the new generation", rollout(NEW_ROLLOUT), Vec::new()),
+        SessionFixture::new("Claude Code, of the new generation", claude_code(), Vec::new()),
         SessionFixture::new("entries that nobody knows", unknown, Vec::new()),
         branched,
     ];

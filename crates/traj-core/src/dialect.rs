@@ -11,6 +11,7 @@
 //! a variant of [`Dialect`], and fixtures.
 
 mod bundle;
+mod claude_code;
 mod codex;
 mod copilot;
 mod goose;
@@ -48,6 +49,8 @@ pub enum Dialect {
     Goose,
     /// The events of a bundle.
     Bundle,
+    /// A session of Claude Code, versions 1.0 to 2.1.
+    ClaudeCode,
 }
 
 impl Dialect {
@@ -59,6 +62,7 @@ impl Dialect {
         Self::Copilot,
         Self::Goose,
         Self::Bundle,
+        Self::ClaudeCode,
     ];
 
     /// Its name in bundles and in `--json`.
@@ -71,6 +75,7 @@ impl Dialect {
             Self::Copilot => "copilot",
             Self::Goose => "goose",
             Self::Bundle => "bundle",
+            Self::ClaudeCode => "claude-code",
         }
     }
 
@@ -88,6 +93,7 @@ impl Dialect {
             Self::CodexRollout => Some("codex"),
             Self::Copilot => Some("copilot"),
             Self::Goose => Some("goose"),
+            Self::ClaudeCode => Some("claude-code"),
             Self::Sidecar | Self::Bundle => None,
         }
     }
@@ -109,6 +115,7 @@ impl Dialect {
             Self::Copilot => copilot::decode(row, place, emit),
             Self::Goose => goose::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),
+            Self::ClaudeCode => claude_code::decode(row, place, emit),
         }
     }
 }

@@ -20,6 +20,11 @@ fn real_rows() -> Vec<String> {
         include_str!("../../fixtures/rollouts/new-approvals.jsonl"),
         include_str!("../../fixtures/rollouts/new-code-mode.jsonl"),
         include_str!("../../fixtures/rollouts/new-sub-agent.jsonl"),
+        include_str!("../../fixtures/claude-code/every-kind.jsonl"),
+        include_str!("../../fixtures/claude-code/v1-0-side-chain.jsonl"),
+        include_str!("../../fixtures/claude-code/v2-0-parent.jsonl"),
+        include_str!("../../fixtures/claude-code/v2-1-branches.jsonl"),
+        include_str!("../../fixtures/claude-code/v2-1-requests.jsonl"),
         include_str!("../../fixtures/bundles-0.1.0/nightly-import/events.jsonl"),
         include_str!("../../../examples/run/session.jsonl"),
     ];

@@ -29,6 +29,17 @@ const ROLLOUTS: [(&str, &str); 11] = [
     ("new-parent", include_str!("../../fixtures/rollouts/new-parent.jsonl")),
 ];
 
+/// The sessions of `tests/fixtures/claude-code` whose times do not go back, as
+/// those of a fork do.
+const CLAUDE: [(&str, &str); 6] = [
+    ("every-kind", include_str!("../../fixtures/claude-code/every-kind.jsonl")),
+    ("v1-0-side-chain", include_str!("../../fixtures/claude-code/v1-0-side-chain.jsonl")),
+    ("v1-0-resumed", include_str!("../../fixtures/claude-code/v1-0-resumed.jsonl")),
+    ("v2-0-parent", include_str!("../../fixtures/claude-code/v2-0-parent.jsonl")),
+    ("v2-1-branches", include_str!("../../fixtures/claude-code/v2-1-branches.jsonl")),
+    ("v2-1-requests", include_str!("../../fixtures/claude-code/v2-1-requests.jsonl")),
+];
+
 fn sources_of(session: &str, sidecar: &str) -> MemorySources {
     let sources = MemorySources::new();
     sources.put("s.jsonl", session);
@@ -86,28 +97,35 @@ fn assert_same_run(name: &str, session: &str, sidecar: &str) -> Run {
 
 #[test]
 fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
-    let reported = ROLLOUTS.map(|(name, rollout)| {
-        let run = assert_same_run(name, rollout, "");
-        let calls = run.calls;
-        format!(
-            "{name}: {} {:?}, turns {}, calls {} (failed {}, declined {}, interrupted {}, \
+    insta::assert_snapshot!(ROLLOUTS.map(reported).join("\n"));
+}
+
+#[test]
+fn sessions_of_claude_code_are_the_same_run_in_a_bundle() {
+    insta::assert_snapshot!(CLAUDE.map(reported).join("\n"));
+}
+
+/// The run of a file, which its bundle must repeat, in a line.
+fn reported((name, rollout): (&str, &str)) -> String {
+    let run = assert_same_run(name, rollout, "");
+    let calls = run.calls;
+    format!(
+        "{name}: {} {:?}, turns {}, calls {} (failed {}, declined {}, interrupted {}, \
              unanswered {}), tokens {}, compactions {}, rewinds {}, approvals {}, sub-agents {:?}",
-            run.session.as_deref().unwrap_or("-"),
-            run.status,
-            run.turns,
-            calls.calls,
-            calls.failed,
-            calls.declined,
-            calls.interrupted,
-            calls.unanswered,
-            run.usage().total(),
-            run.compactions,
-            run.rewinds,
-            run.approvals_asked,
-            run.sub_runs,
-        )
-    });
-    insta::assert_snapshot!(reported.join("\n"));
+        run.session.as_deref().unwrap_or("-"),
+        run.status,
+        run.turns,
+        calls.calls,
+        calls.failed,
+        calls.declined,
+        calls.interrupted,
+        calls.unanswered,
+        run.usage().total(),
+        run.compactions,
+        run.rewinds,
+        run.approvals_asked,
+        run.sub_runs,
+    )
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::table_row::table_of;
-use super::{Dialect, said, text};
+use super::{Dialect, claude_code, said, text};
 use crate::json::{Json, MAX_DEPTH};
 
 /// Deep enough for the type, the time and the ids of every row.
@@ -58,6 +58,7 @@ impl Dialect {
             Self::CodexRollout => row.get("payload"),
             Self::Copilot => row.get("data"),
             Self::Goose => row.get("content_json"),
+            Self::ClaudeCode => claude_code::body_of(row),
             // The members of an entry are beside its id and its time.
             Self::OpenClaw => {
                 let members = ["label", "name", "data", "customType", "targetId"];
@@ -75,6 +76,7 @@ impl Dialect {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
             Self::Goose => &["table", "id", "session_id", "totals"],
+            Self::ClaudeCode => &["type", "uuid", "timestamp", "id", "hash", "shapeHash"],
             _ => &["type", "id", "parentId", "timestamp", "ordinal"],
         };
         let mut hasher = DefaultHasher::new();

@@ -1,6 +1,6 @@
 //! Recognises which program wrote a file by its beginning.
 
-use super::{Dialect, bundle, codex, copilot, goose, openclaw, said, sidecar, text};
+use super::{Dialect, bundle, claude_code, codex, copilot, goose, openclaw, said, sidecar, text};
 use crate::json::Json;
 use crate::run::{Fact, Place, SessionStart};
 
@@ -60,6 +60,8 @@ impl Dialect {
             Some(Self::CodexRollout)
         } else if copilot::recognises(row) {
             Some(Self::Copilot)
+        } else if claude_code::recognises(row) {
+            Some(Self::ClaudeCode)
         } else if openclaw::recognises(row) {
             Some(Self::OpenClaw)
         } else {

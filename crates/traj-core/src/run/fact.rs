@@ -141,6 +141,9 @@ pub enum UsageScope {
     Turn,
     /// A counter over the whole session so far; `usage` is its reading.
     Counter,
+    /// What the program itself counted of one model so far, including calls that
+    /// it does not record; `usage` and `cost` are sums.
+    Session,
 }
 
 /// A finished model call.

@@ -292,6 +292,10 @@ impl<'s> PairReading<'s> {
                 self.before = place;
             }
             event.place = Place::line(if is_header { 0 } else { self.number });
+            if !is_event && dialect != Dialect::OpenClaw {
+                // In a bundle, a row without a time has that of the row above.
+                event.at = event.at.or(row.at);
+            }
             self.fold.push(&event);
         });
         true

@@ -12,6 +12,7 @@ mod examples;
 mod models;
 mod moments;
 mod names;
+mod own_counts;
 mod seen_texts;
 mod taken;
 mod time_split;
@@ -210,7 +211,12 @@ impl Fold {
                 self.run.branch_entries += branches.entries;
             }
             Fact::Error(error) => {
+                // A run that recovers has not failed.
+                let failed_at = self.first_error.take();
                 taken.is_new_error = self.note_error(&error.text, seq, at);
+                if error.is_recovered || failed_at.is_some() {
+                    self.first_error = failed_at;
+                }
                 taken.is_new = taken.is_new_error;
             }
             Fact::Lost(loss) => {
@@ -333,7 +339,7 @@ impl Fold {
     pub fn finish(self) -> Run {
         let Self { mut run, mut calls, models, moments, stopwatch, .. } = self;
         calls.finish();
-        let (scope, models) = models.settle();
+        let (scope, models) = models.settle(run.compactions);
         (run.started_at, run.ended_at) = stopwatch.bounds();
         run.time = stopwatch.finish();
         (run.moments, run.moments_omitted) = moments.unwrap_or_default().finish();

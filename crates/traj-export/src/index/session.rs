@@ -204,6 +204,7 @@ fn index_rows(
     let mut entries = RecordStore::new();
     let mut leaf = LeafTracker::default();
     let mut before = None;
+    let mut clock = UnixMillis::EPOCH;
     let RowsRead { digest, rows, filled } =
         visit_rows(source, SKELETON_DEPTH, &CODES, warnings, |row, number, place, warnings| {
             let id = u32::try_from(number).ok().filter(|number| *number != u32::MAX);
@@ -216,7 +217,10 @@ fn index_rows(
             skeleton.timed = true;
             before = key;
             leaf.see(entries.len(), &skeleton);
-            let instant = entry_instant(&row);
+            // A row without a time stays where it is.
+            let stated = entry_instant(&row);
+            let instant = if stated == UnixMillis::EPOCH { clock } else { stated };
+            clock = clock.max(instant);
             let entry = EntryRecord { place, row: number, instant, skeleton, made_up: Some(id) };
             entries.push(entry, spool)?;
             Ok(())

@@ -118,6 +118,8 @@ fn short(text: &str) -> String {
 fn tokens(call: &ModelCall<'_>) -> Option<(u64, u64)> {
     let usage = match call.scope {
         UsageScope::Counter => call.last,
+        // A sum of calls that other rows state.
+        UsageScope::Session => None,
         UsageScope::Call | UsageScope::Turn => call.usage,
     };
     usage.map(|usage| (usage.input, usage.output))

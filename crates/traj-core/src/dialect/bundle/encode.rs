@@ -222,6 +222,7 @@ fn model_call<'r>(data: &mut Object<'r>, call: &ModelCall<'r>) {
         UsageScope::Call => "call",
         UsageScope::Turn => "turn",
         UsageScope::Counter => "counter",
+        UsageScope::Session => "session",
     };
     data.push("scope", scope);
     data.push_some("usage", call.usage.map(usage));

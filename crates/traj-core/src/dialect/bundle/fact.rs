@@ -170,6 +170,7 @@ fn model_call<'r>(data: &'r Json<'r>) -> ModelCall<'r> {
         scope: match text(data, "scope") {
             Some("turn") => UsageScope::Turn,
             Some("counter") => UsageScope::Counter,
+            Some("session") => UsageScope::Session,
             _ => UsageScope::Call,
         },
         last: data.get("last").and_then(Usage::read),

@@ -65,7 +65,7 @@ impl Usage {
         let reasoning = number(&["reasoningOutputTokens", "reasoning_output_tokens", "reasoning"])
             .or_else(|| {
                 let holders = ["completion_tokens_details", "output_tokens_details"];
-                within(&holders, "reasoning_tokens")
+                within(&holders, "reasoning_tokens").or_else(|| within(&holders, "thinking_tokens"))
             });
         let beside =
             beside_cached.unwrap_or_default().saturating_add(beside_written.unwrap_or_default());
@@ -107,6 +107,15 @@ impl Usage {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.output = self.output.saturating_add(other.output);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+
+    /// Raises each count to that of another statement about the same call.
+    pub(in crate::run) fn raise(&mut self, other: &Self) {
+        self.input = self.input.max(other.input);
+        self.cached = self.cached.max(other.cached);
+        self.cache_write = self.cache_write.max(other.cache_write);
+        self.output = self.output.max(other.output);
+        self.reasoning = self.reasoning.max(other.reasoning);
     }
 
     /// The increase of a counter since an earlier reading.

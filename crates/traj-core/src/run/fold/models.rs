@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::names;
+use super::own_counts::{OwnCounts, more_cost};
 use super::taken::CountedCall;
 use crate::run::prices::RememberedPrices;
 use crate::run::{Cost, CostOrigin, ModelCall, Usage, UsageScope};
@@ -55,6 +56,30 @@ impl ModelTotals {
             None => self.unpriced += u64::from(!usage.is_zero()),
         }
     }
+
+    /// Adds tokens to a call that was added already.
+    pub(super) fn add_more(&mut self, more: &Usage, cost: Option<&Cost>) {
+        self.usage.add(more);
+        if let Some(cost) = cost {
+            let sum = self.nanos.entry(cost.currency.clone()).or_default();
+            *sum = sum.saturating_add(cost.nanos);
+        }
+    }
+
+    /// These calls without earlier ones of the same sequence.
+    pub(super) fn without(&self, earlier: &Self) -> Self {
+        let nanos = self.nanos.iter().map(|(currency, sum)| {
+            let before = earlier.nanos.get(currency).copied().unwrap_or_default();
+            (currency.clone(), sum.saturating_sub(before))
+        });
+        Self {
+            calls: self.calls.saturating_sub(earlier.calls),
+            usage: self.usage.since(&earlier.usage),
+            nanos: nanos.collect(),
+            stated: self.stated.saturating_sub(earlier.stated),
+            unpriced: self.unpriced.saturating_sub(earlier.unpriced),
+        }
+    }
 }
 
 /// The size of the context at one model call.
@@ -77,11 +102,13 @@ pub(super) struct ModelTally {
     pub(super) points: Vec<ContextPoint>,
     /// One call in this many is kept as a point.
     stride: u64,
-    /// The first record of each response, because rows repeat it.
+    /// What is known of each response, because rows repeat it.
     seen: HashMap<u64, Usage>,
     order: VecDeque<u64>,
     /// The last reading of a counter.
     reading: Option<Usage>,
+    /// What the last row added to a call that was counted already.
+    more: Option<(Usage, Option<Cost>)>,
     hasher: RandomState,
 }
 
@@ -107,7 +134,8 @@ impl ModelTally {
         };
         if let Some(id) = call.id {
             let key = self.hasher.hash_one(id);
-            if self.seen.contains_key(&key) {
+            if let Some(known) = self.seen.get(&key).copied() {
+                self.take_more(call, name, at, prices, (key, known, usage));
                 return None;
             }
             if self.order.len() >= REMEMBERED
@@ -121,10 +149,7 @@ impl ModelTally {
         let stated_cost = call.cost.and_then(|cost| Cost::stated(cost.dollars));
         let cost = stated_cost.or_else(|| prices.cost(call.provider, name, at, &usage));
         self.totals.add(&usage, cost.as_ref());
-        let shown = match call.provider {
-            Some(provider) if !name.is_empty() => format!("{provider}/{name}"),
-            _ => name.to_owned(),
-        };
+        let shown = shown_name(call, name);
         if !shown.is_empty() {
             match names::entry(&mut self.models, &shown) {
                 Some(model) => model.add(&usage, cost.as_ref()),
@@ -135,6 +160,40 @@ impl ModelTally {
             self.add_point(ContextPoint { at, usage });
         }
         Some(CountedCall { model: shown, usage, cost })
+    }
+
+    /// Takes another row of a response. The first rows of a stream state only
+    /// the tokens written so far.
+    fn take_more(
+        &mut self,
+        call: &ModelCall<'_>,
+        name: &str,
+        at: Option<UnixMillis>,
+        prices: &mut RememberedPrices,
+        (key, known, stated): (u64, Usage, Usage),
+    ) {
+        let mut usage = known;
+        usage.raise(&stated);
+        let more = usage.since(&known);
+        if more.is_zero() || call.scope != UsageScope::Call {
+            return;
+        }
+        self.seen.insert(key, usage);
+        let [before, now] =
+            [known, usage].map(|usage| prices.cost(call.provider, name, at, &usage));
+        // A stated cost is final.
+        let cost = more_cost(before.as_ref(), now.as_ref()).filter(|_| call.cost.is_none());
+        self.totals.add_more(&more, cost.as_ref());
+        if let Some(model) = self.models.get_mut(&names::NameCounts::key(&shown_name(call, name))) {
+            model.add_more(&more, cost.as_ref());
+        }
+        self.more = Some((more, cost));
+        if let Some(point) = self.points.last_mut().filter(|point| point.usage == known) {
+            point.usage = usage;
+        }
+        if self.peak.is_none_or(|peak| peak.usage.total() < usage.total()) {
+            self.peak = Some(ContextPoint { at, usage });
+        }
     }
 
     fn add_point(&mut self, point: ContextPoint) {
@@ -157,6 +216,14 @@ impl ModelTally {
     }
 }
 
+/// The name under which a model is counted.
+fn shown_name(call: &ModelCall<'_>, name: &str) -> String {
+    match call.provider {
+        Some(provider) if !name.is_empty() => format!("{provider}/{name}"),
+        _ => name.to_owned(),
+    }
+}
+
 /// Several kinds of records state the same model calls: one per call, one per
 /// turn, and a counter. The kind with the most tokens counts.
 #[derive(Debug, Default)]
@@ -164,6 +231,10 @@ pub(super) struct Models {
     calls: ModelTally,
     turns: ModelTally,
     counter: ModelTally,
+    /// What the program itself counted.
+    own: OwnCounts,
+    /// Whether a part of the session is a copy of another one.
+    pub(super) is_fork: bool,
 }
 
 impl Models {
@@ -178,17 +249,40 @@ impl Models {
             UsageScope::Call => &mut self.calls,
             UsageScope::Turn => &mut self.turns,
             UsageScope::Counter => &mut self.counter,
+            UsageScope::Session => {
+                let cost = call.cost.and_then(|cost| Cost::stated(cost.dollars));
+                if let Some(usage) = call.usage {
+                    self.own.state(&shown_name(call, name), usage, cost, self.is_fork);
+                }
+                return None;
+            }
         };
-        tally.take(call, name, at, prices)
+        let counted = tally.take(call, name, at, prices);
+        let more = tally.more.take();
+        // A program does not count a call that was cut off.
+        if call.scope == UsageScope::Call && call.stop_reason.is_some() {
+            let shown = shown_name(call, name);
+            if let Some(counted) = &counted {
+                self.own.record(&shown, &counted.usage, counted.cost.as_ref());
+            } else if let Some((more, cost)) = more {
+                self.own.record_more(&shown, &more, cost.as_ref());
+            }
+        }
+        counted
     }
 
-    /// The kind that counts, and its tally.
-    pub(super) fn settle(self) -> (UsageScope, ModelTally) {
-        let Self { calls, turns, counter } = self;
+    /// The kind that counts, and its tally. `summaries` is how often the
+    /// conversation was summarised, each time with a call of its own.
+    pub(super) fn settle(self, summaries: u64) -> (UsageScope, ModelTally) {
+        let Self { calls, turns, counter, own, .. } = self;
         let tallies =
             [(UsageScope::Counter, counter), (UsageScope::Turn, turns), (UsageScope::Call, calls)];
         // Of equals, the most detailed kind counts.
         let most = tallies.into_iter().max_by_key(|(_, tally)| tally.totals.usage.total());
-        most.unwrap_or_default()
+        let (scope, mut tally) = most.unwrap_or_default();
+        if scope == UsageScope::Call {
+            own.settle(&mut tally.totals, &mut tally.models, summaries);
+        }
+        (scope, tally)
     }
 }
