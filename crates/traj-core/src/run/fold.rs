@@ -25,8 +25,8 @@ use self::seen_texts::SeenTexts;
 use self::time_split::Stopwatch;
 use super::prices::RememberedPrices;
 use super::{
-    Content, Fact, FirstFailure, ModelCall, Moment, Origin, Place, Prices, Run, RunEvent, RunState,
-    SessionEnd, SessionStart, Thread, one_line,
+    Content, ErrorFact, Fact, FirstFailure, ModelCall, Moment, Origin, Place, Prices, Run,
+    RunEvent, RunState, SessionEnd, SessionStart, Thread, one_line,
 };
 use crate::timestamp::UnixMillis;
 
@@ -211,12 +211,7 @@ impl Fold {
                 self.run.branch_entries += branches.entries;
             }
             Fact::Error(error) => {
-                // A run that recovers has not failed.
-                let failed_at = self.first_error.take();
-                taken.is_new_error = self.note_error(&error.text, seq, at);
-                if error.is_recovered || failed_at.is_some() {
-                    self.first_error = failed_at;
-                }
+                taken.is_new_error = self.take_error(error, seq, at);
                 taken.is_new = taken.is_new_error;
             }
             Fact::Lost(loss) => {
@@ -318,6 +313,16 @@ impl Fold {
         let is_first = !self.texts.is_repeated(&content, origin, b'p');
         self.run.turns = self.prompts.into_iter().max().unwrap_or_default();
         is_first
+    }
+
+    /// Takes an error outside a tool. A run that recovers has not failed.
+    fn take_error(&mut self, error: &ErrorFact<'_>, seq: u64, at: Option<UnixMillis>) -> bool {
+        let failed_at = self.first_error.take();
+        let is_new = self.note_error(&error.text, seq, at);
+        if error.is_recovered || failed_at.is_some() {
+            self.first_error = failed_at;
+        }
+        is_new
     }
 
     /// Takes an error; returns whether it is the first time that it is stated.
