@@ -17,6 +17,7 @@
 //! - [`dialect`]: turns rows of each agent's files into facts.
 //! - [`gather`]: makes such rows of databases, compressed files and documents.
 //! - [`run`]: turns facts into a run, with calls, tokens, time and cost.
+//! - [`agents`]: where each agent keeps its sessions.
 //! - [`location`]: finds the sidecar of a session.
 //! - [`settings`]: facts about the host, the configuration file and the
 //!   recorder's settings.
@@ -61,6 +62,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod agents;
 pub mod binding;
 pub mod capture;
 pub mod care;
