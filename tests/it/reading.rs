@@ -1,6 +1,7 @@
 //! Reading a session: finding it, its run, and the commands that print it.
 //!
 //! - `resolve_session`: from an argument to the files of a session
+//! - `discovery`: where the agents keep their sessions
 //! - `cross_finder`: every command finds the same sidecar
 //! - `cross_reader`: every command reads the same run
 //! - `run_law`: laws of the run model
@@ -17,6 +18,7 @@
 mod cross_finder;
 mod cross_reader;
 mod dialect_laws;
+mod discovery;
 mod inspect_command;
 mod inspect_hostile;
 mod limits;

@@ -4,12 +4,16 @@
 //! Without it, the binary is built once per test process, in the profile of the
 //! tests. Cargo holds no lock while tests run, so building from a test is safe.
 
+mod terminal;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
+
+pub use terminal::on_terminal;
 
 /// The path of the `traj` binary.
 ///

@@ -1,6 +1,7 @@
 //! The command line as typed: global flags, and usage errors as text or JSON.
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
@@ -38,6 +39,10 @@ const LAST: usize = 900;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Whether only the name of the program was typed, on a terminal.
+    #[arg(skip)]
+    pub(crate) is_bare: bool,
 
     /// Print one JSON document instead of text, also for errors
     #[arg(long, global = true, display_order = LAST)]
@@ -84,7 +89,7 @@ pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
     let parsed = definition().try_get_matches_from(host.arguments()).and_then(|mut matches| {
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition()))
     });
-    parsed.map_err(|error| {
+    parsed.or_else(|error| if_bare(host).ok_or(error)).map_err(|error| {
         let wants_json = asks_for_json(host.arguments());
         if error.use_stderr() && wants_json {
             output::usage_error_as_json(&error)
@@ -93,6 +98,16 @@ pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
             ExitCode::from(u8::from(error.use_stderr()) * 2)
         }
     })
+}
+
+/// For `traj` alone on a terminal: the command that lists the newest sessions.
+fn if_bare(host: &Host) -> Option<Cli> {
+    if host.arguments().len() > 1 || !std::io::stdout().is_terminal() {
+        return None;
+    }
+    let mut cli = Cli::try_parse_from(["traj", "sessions"]).ok()?;
+    cli.is_bare = true;
+    Some(cli)
 }
 
 /// Whether `--json` is among the options. Words after `--` are not options.

@@ -108,6 +108,9 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &CommandOutput) -> Outcome {
             output.note(&format!("warning: {parts}; invalid settings are ignored"));
         }
     }
+    if cli.is_bare {
+        return sessions::welcome::run(host, output);
+    }
     match cli.command {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),

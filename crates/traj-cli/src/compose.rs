@@ -91,8 +91,17 @@ impl Host {
     }
 
     /// The command line.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = OsString> {
+    pub(crate) fn arguments(&self) -> impl ExactSizeIterator<Item = OsString> {
         self.arguments.clone().into_iter()
+    }
+
+    /// What tells this build of traj from others: the size of its program, and when
+    /// that changed. Empty if the system does not say.
+    #[expect(clippy::disallowed_methods, reason = "the composition root looks at its own program")]
+    pub(crate) fn program_stamp() -> String {
+        let program = std::env::current_exe().and_then(std::fs::metadata);
+        let stamp = program.and_then(|program| Ok((program.len(), program.modified()?)));
+        stamp.map(|(length, modified)| format!("{length} {modified:?}")).unwrap_or_default()
     }
 
     /// The current time.

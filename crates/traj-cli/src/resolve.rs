@@ -3,6 +3,8 @@
 //!
 //! A verb flattens [`SubjectArguments`] and calls [`subject()`] or [`session()`].
 
+mod agent_choice;
+pub(crate) mod agent_files;
 pub(crate) mod bundle;
 pub(crate) mod export;
 mod gathered;
@@ -17,14 +19,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use traj_core::care::session_store::agent_of_key;
 use traj_core::gather::SessionAddress;
 use traj_core::id::SessionId;
 use traj_core::location::session_stem;
 use traj_fs::is_bundle;
 
+pub(crate) use self::agent_choice::AgentChoice;
+pub(crate) use self::gathered::open_source;
 pub(crate) use self::opened::OpenedBundle;
-pub(crate) use self::places::{STORE, codex_home, is_transcript_name, rollouts_of_codex};
+pub(crate) use self::places::{STORE, codex_home, is_transcript_name};
 pub(crate) use self::session::{Session, Sidecar};
 pub(crate) use self::store::StorePlace;
 
@@ -62,8 +65,9 @@ pub(crate) struct SubjectArguments {
     /// The store that lists the session [default: the agent's]
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     pub(crate) store: Option<PathBuf>,
-    /// The agent whose sessions are searched [default: the one the key names, or all]
-    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    /// The program whose sessions are searched, such as codex, or the id of an agent of OpenClaw
+    /// [default: the one the key names, or all]
+    #[arg(long, value_name = "NAME", conflicts_with = "session")]
     pub(crate) agent: Option<String>,
 }
 
@@ -130,7 +134,7 @@ pub(crate) fn subject(
         return Ok(Subject::Session(ChosenSession::at(host.absolute(file), session_key.clone())));
     }
     if let Some(key) = session_key {
-        let agent = agent.unwrap_or_else(|| agent_of_key(key));
+        let agent = AgentChoice::of(agent).store_of_key(key);
         let file = StorePlace::file_of_key(key, store, agent, host)?;
         return Ok(Subject::Session(ChosenSession::at(host.absolute(&file), Some(key.clone()))));
     }
@@ -312,7 +316,8 @@ fn newest(listed: &Listed<'_>) -> Result<(KnownSession, &'static str), CommandEr
     if let Some((_, known)) = timed.iter().take(MOST_HEADERS).find(|(_, known)| is_here(known)) {
         return Ok((known.clone(), "workspace"));
     }
-    match (timed.into_iter().next(), problem) {
+    // An agent may have files of a version that is not known.
+    match (timed.into_iter().find(|(_, known)| SessionListing::is_readable(known, host)), problem) {
         (Some((_, known)), _) => Ok((known, "machine")),
         (None, Some(problem)) => Err(problem),
         (None, None) => Err(CommandError::usage("no session was found; name one")

@@ -150,10 +150,10 @@ fn ok_is_false_for_findings_and_damage() {
 }
 
 #[test]
-fn the_default_store_that_is_missing_is_named() {
+fn the_store_of_an_agent_that_is_missing_is_named() {
     let home = home();
-    insta::assert_snapshot!(said(home.path(), &["sessions"]), @r"
-    sessions -> 1
+    insta::assert_snapshot!(said(home.path(), &["sessions", "--agent", "main"]), @r"
+    sessions --agent main -> 1
     error: there is no session store [home]/.openclaw/agents/main/sessions/sessions.json
       hint: check the path, or pass another store with --store
     ");

@@ -240,13 +240,13 @@ fn the_table_has_a_header_and_no_tabs() {
     let output = traj_command(home.0.path()).args(arguments).output().unwrap();
     insta::with_settings!({filters => vec![(r"\d+ B|\d+\.\d KiB", "[size]"), (" +", " ")]}, {
         insta::assert_snapshot!(printed(&output), @r"
-        UPDATED AGENT STATUS SIZE EVENTS CALLS FAILED TOKENS IN OUT MODEL SESSION
-        2026-06-01T10:09:00Z openclaw error [size] 2 0 0 - - - d
-        2026-06-01T10:07:00Z openclaw - [size] - 0 0 - - - e\u{1b}[31m日本
-        2026-06-01T10:05:00Z openclaw - [size] - 0 0 - - - b
-        2026-06-01T10:04:00Z codex - [size] - 0 0 - - - c
-        2026-06-01T10:03:00Z - open [size] 1 0 0 - - - gone (no transcript)
-        2026-06-01T10:01:00Z openclaw - [size] - 0 0 - - - a
+        UPDATED AGENT STATUS SIZE EVENTS CALLS FAILED TOKENS IN OUT COST MODEL TITLE SESSION
+        2026-06-01T10:09:00Z openclaw error [size] 2 0 0 - - - - hi d
+        2026-06-01T10:07:00Z openclaw - [size] - 0 0 - - - - hi e\u{1b}[31m日本
+        2026-06-01T10:05:00Z openclaw - [size] - 0 0 - - - - hi b
+        2026-06-01T10:04:00Z codex - [size] - 0 0 - - - - hi c
+        2026-06-01T10:03:00Z - open [size] 1 0 0 - - - - - gone (no transcript)
+        2026-06-01T10:01:00Z openclaw - [size] - 0 0 - - - - hi a
         ");
     });
     assert!(!printed(&output).contains('\t'));

@@ -1,34 +1,10 @@
 //! `traj show` on a terminal: its width, its colours and its pager.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use traj_tests::export_home::ExportHome as Home;
 use traj_tests::rows::message;
-use traj_tests::traj_binary::traj_command;
-
-/// What a command writes to a terminal of 60 columns, and its exit code.
-fn on_terminal(command: &mut Command) -> (String, Option<i32>) {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-    let master = openpt(flags).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let size = Winsize { ws_row: 24, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&master, size).unwrap();
-    let terminal = ioctl_tiocgptpeer(&master, flags).unwrap();
-    command.env("TERM", "xterm").env("TZ", "UTC0").stderr(Stdio::null());
-    let mut child = command.stdout(terminal).spawn().unwrap();
-    // Closes our handle, so that only the child has the terminal open.
-    command.stdout(Stdio::null());
-    let (mut bytes, mut master) = (Vec::new(), File::from(master));
-    // Reading fails once no process has the terminal open for writing.
-    master.read_to_end(&mut bytes).unwrap_err();
-    let status = child.wait().unwrap();
-    (String::from_utf8(bytes).unwrap().replace("\r\n", "\n"), status.code())
-}
+use traj_tests::traj_binary::{on_terminal, traj_command};
 
 fn show(home: &Home, more: &[&str]) -> Command {
     let mut command = traj_command(home.path());

@@ -1,14 +1,22 @@
 //! `traj sessions`: lists sessions.
 
+mod cache;
+mod candidate;
 mod collect;
 mod look;
+mod parallel;
+mod read;
 mod report;
 mod table;
+pub(super) mod welcome;
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use traj_core::run::Prices;
+use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
 
 use super::Outcome;
@@ -17,25 +25,36 @@ use crate::compose::Host;
 use crate::json_document::{Either, JsonDocument};
 use crate::output::CommandOutput;
 use crate::quantity;
+use crate::resolve::AgentChoice;
 use crate::terminal_text::escape_control;
+use cache::SessionCache;
 use collect::Collection;
 use report::{Keys, ListingProblem, SessionRow, SessionsReport};
 
 /// How many files that cannot be listed are named.
 const SHOWN_PROBLEMS: usize = 10;
 
+/// How many sessions are listed on a terminal without `--limit`.
+const ON_A_TERMINAL: usize = 100;
+
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Lists sessions, newest first: the time of the last event, the agent, how the \
-                  last run ended, size, recorded events, tool calls, tokens, model, and key or \
-                  id. Times are UTC. `open` means that the last run has started but not \
-                  ended.\n\nWithout ROOT, lists the sessions below the configured roots. If \
-                  none are configured, lists the sessions of the agent's store, the files next \
-                  to the store, and the Codex rollouts. A sidecar without a transcript is \
-                  listed too. Columns shrink to fit the terminal.",
+    long_about = "Lists the sessions of all agents on this machine, newest first: the time of the \
+                  last event, the agent, how the last run ended, size, recorded events, tool \
+                  calls, tokens, cost, model, title, and key or id. Times are UTC. `open` means \
+                  that the last run has started but not ended. The title is the one that the \
+                  session was given, or else its first prompt.\n\nWithout ROOT, lists the \
+                  sessions below the configured roots. If none are configured, lists what \
+                  Claude Code, Codex, OpenClaw and the other agents keep in their own \
+                  directories, and in those that their variables name; docs/agents.md has the \
+                  list. A sidecar without a transcript is listed too. Columns shrink to fit the \
+                  terminal, and without --limit a terminal shows the newest 100.\n\nWhat was \
+                  read is kept, redacted, in a cache that only you can read, until the files \
+                  change.",
     after_help = concat!(
         "Examples:\n",
         "  traj sessions --limit 10                        the ten newest\n",
+        "  traj sessions --agent claude --workspace .      those of Claude Code in this directory\n",
         "  traj sessions --since 2d --status error,open    runs of the last two days that did not succeed\n",
         "  traj sessions ~/.codex/sessions /backup --json  two directories, as JSON\n",
         "\n",
@@ -53,12 +72,16 @@ pub(crate) struct Arguments {
     /// Search this directory; same as ROOT
     #[arg(long, value_name = "DIR")]
     sessions: Option<PathBuf>,
-    /// The agent whose sessions are listed [default: main, and Codex]
-    #[arg(long, value_name = "ID", conflicts_with_all = ["store", "sessions"])]
+    /// The program whose sessions are listed, such as claude or codex, or the id of an agent of
+    /// OpenClaw [default: all]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["store", "sessions"])]
     agent: Option<String>,
     /// Only sessions with an event since then: a duration such as 2d, or a date
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Since>,
+    /// Only sessions of this directory and those below it
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// Only the N newest sessions
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -68,8 +91,11 @@ pub(crate) struct Arguments {
     /// A price file that overrides the built-in prices [default: as configured]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
+    /// Read every session again, and keep nothing in the cache
+    #[arg(long)]
+    no_cache: bool,
     /// Print only the keys, one per line (used by shell completions)
-    #[arg(long, conflicts_with_all = ["since", "limit", "status"])]
+    #[arg(long, conflicts_with_all = ["since", "workspace", "limit", "status"])]
     keys: bool,
 }
 
@@ -153,15 +179,21 @@ struct Filter {
     since: Option<UnixMillis>,
     status: Vec<Status>,
     limit: Option<usize>,
+    /// A directory under all its names: with and without links.
+    workspace: Option<Vec<PathBuf>>,
 }
 
 impl Filter {
-    fn of(arguments: &Arguments) -> Self {
+    fn of(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Self {
         let since = arguments.since.map(|since| match since {
             Since::Ago(millis) => Host::now().plus_millis(millis.saturating_neg()),
             Since::At(at) => at,
         });
-        Self { since, status: arguments.status.clone(), limit: arguments.limit }
+        let usual = output.terminal_width(host).filter(|_| !output.is_json());
+        let limit = arguments.limit.or(usual.map(|_| ON_A_TERMINAL));
+        let workspace = arguments.workspace.as_deref();
+        let workspace = workspace.map(|path| vec![host.absolute(path), host.real_path(path)]);
+        Self { since, status: arguments.status.clone(), limit, workspace }
     }
 
     fn wants(&self, session: &SessionRow) -> bool {
@@ -172,6 +204,14 @@ impl Filter {
     /// Whether a session that last changed at this time may be listed.
     fn is_new(&self, at: Option<UnixMillis>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
+    }
+
+    /// Whether a session of this workspace may be listed.
+    fn is_of_workspace(&self, workspace: Option<&str>) -> bool {
+        self.workspace.as_ref().is_none_or(|wanted| {
+            let workspace = workspace.map(Path::new);
+            workspace.is_some_and(|of| wanted.iter().any(|wanted| of.starts_with(wanted)))
+        })
     }
 }
 
@@ -185,7 +225,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         roots = host.facts.roots().into_iter().map(PathBuf::from).collect();
     }
     let collection = if roots.is_empty() {
-        Collection::of_store(arguments.store.as_deref(), arguments.agent.as_deref(), host)?
+        let choice = AgentChoice::of(arguments.agent.as_deref());
+        Collection::of_store(arguments.store.as_deref(), choice, host)?
     } else {
         Collection::of_roots(&roots, host)?
     };
@@ -197,7 +238,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         return Ok(ExitCode::SUCCESS);
     }
     let prices = host.prices(arguments.prices.as_deref())?;
-    let report = look::look_at_all(collection, &Filter::of(arguments), &prices, host)?;
+    let filter = Filter::of(arguments, host, output);
+    let report = listed(collection, &filter, &prices, !arguments.no_cache, host, output)?;
     let width = output.terminal_width(host);
     let human = |report: &SessionsReport| table::describe(&report.sessions, width);
     if report.unrecognised > 0 {
@@ -205,10 +247,40 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         let count = report.unrecognised;
         output.note(&format!("{count} {files} skipped: unknown format"));
     }
-    if report.problems.is_empty() {
-        return output.result(&report, human).map(|()| ExitCode::SUCCESS);
+    if !report.problems.is_empty() {
+        return output.failed_result(&report, &unlisted(&report.problems), human);
     }
-    output.failed_result(&report, &unlisted(&report.problems), human)
+    output.result(&report, human)?;
+    if report.not_read > 0 && arguments.limit.is_none() {
+        let shown = report.sessions.len();
+        output.note(&format!("the newest {shown}; --limit lists more"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists sessions with the help of the cache, and keeps what was read.
+fn listed(
+    collection: Collection,
+    filter: &Filter,
+    prices: &Prices,
+    uses_cache: bool,
+    host: &Host,
+    output: &CommandOutput,
+) -> Result<SessionsReport, CommandError> {
+    // A directory of sidecars says nothing about which sessions they belong to.
+    let uses_cache = uses_cache && Settings::from_host(&host.facts).trajectory_dir.is_none();
+    let mut cache = if uses_cache { SessionCache::read(host) } else { SessionCache::default() };
+    if collection.is_whole {
+        let found: HashSet<&Path> =
+            collection.sessions.iter().map(|found| found.file.as_path()).collect();
+        cache.keep_only(|file| found.contains(file));
+    }
+    let report = look::look_at_all(collection, filter, prices, &mut cache, host)?;
+    if uses_cache && let Err(error) = cache.write(host) {
+        let causes = error.causes().join(": ");
+        output.note(&format!("{}: {causes}", error.message));
+    }
+    Ok(report)
 }
 
 /// The error that names the files missing from a listing.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use traj_core::gather::{DatabaseSession, GatherError, SessionAddress, database_sessions};
+use traj_core::port::{Source, SourceError, Sources as _};
+use traj_fs::FsSources;
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -14,6 +16,24 @@ const LISTED: usize = 10;
 
 /// The endings of compressed sessions. Other compressed files are bundles.
 const COMPRESSED: [&str; 2] = [".jsonl.zst", ".json.zst"];
+
+/// Opens the rows of a session, or of another file, whatever it is.
+pub(crate) fn open_source(
+    file: &Path,
+    host: &Host,
+) -> Result<Result<Box<dyn Source>, SourceError>, CommandError> {
+    let (parent, name) = host.parent_and_name(file)?;
+    let path = parent.join(name);
+    let path = path.to_str().ok_or_else(|| CommandError::not_utf8(file))?;
+    let Some(folder) = host.folder_if_any(&parent)? else {
+        return Ok(Err(SourceError::NotFound { name: path.to_owned() }));
+    };
+    let mut sources = FsSources::new(&parent).with_root(&parent, folder);
+    if let Some(gathering) = host.gathering() {
+        sources = sources.gathering(gathering);
+    }
+    Ok(sources.open(path))
+}
 
 /// The session at a path, if it is one that has to be gathered; `path` is the
 /// file `name` in `folder`.

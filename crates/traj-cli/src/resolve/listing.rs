@@ -1,15 +1,21 @@
 //! The sessions of this machine: those below the configured roots, else those of
-//! the agents' stores, the files next to the stores, and the Codex rollouts.
+//! OpenClaw's stores, the files next to the stores, and the files of every other
+//! agent.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, Metadata};
+use traj_core::agents::{Agent, FileKind};
 use traj_core::care::session_store::is_safe_id;
-use traj_core::dialect::Dialect;
+use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::limits::Reading;
 use traj_core::location::{session_stem, sidecar_beside};
-use traj_fs::open_file;
+use traj_core::timestamp::UnixMillis;
 
+use super::agent_choice::AgentChoice;
+use super::agent_files::{self, FileStamp};
+use super::gathered::open_source;
 use super::places::{STORE, is_transcript_name, rollouts_of_codex};
 use super::store::StorePlace;
 use super::{ChosenSession, Subject};
@@ -41,6 +47,8 @@ pub(super) struct KnownSession {
     /// The id: from the store, else from the file name.
     pub(super) id: String,
     pub(super) file: PathBuf,
+    /// Of a file that was found where its agent keeps it.
+    stamp: Option<FileStamp>,
 }
 
 impl KnownSession {
@@ -73,7 +81,8 @@ impl SessionListing {
             return listing;
         }
         let roots = host.facts.roots();
-        if agent.is_none() && !roots.is_empty() {
+        let choice = AgentChoice::of(agent);
+        if choice == AgentChoice::All && !roots.is_empty() {
             for root in roots {
                 listing.add_tree(Path::new(&root), host);
             }
@@ -82,28 +91,40 @@ impl SessionListing {
         if let Some(state) = host.facts.agents_root() {
             let agents = Path::new(&state).join("agents");
             for name in folders_in(&agents, host) {
-                if agent.is_none_or(|agent| agent == name) && is_safe_id(&name) {
+                if choice.has_agent_of_openclaw(&name) && is_safe_id(&name) {
                     listing.add_agent(&agents.join(name).join("sessions"), host);
                 }
             }
         }
-        if agent.is_none()
+        if choice == AgentChoice::All
             && let Some(rollouts) = rollouts_of_codex(host)
         {
-            listing.add_rollouts(&rollouts, host);
+            listing.add_folders_of_rollouts(&rollouts, host);
+        }
+        for agent in choice.agents() {
+            listing.add_files_of(agent, host);
         }
         listing
     }
 
     /// When the files of a session last changed; `None` without a transcript.
-    pub(super) fn modified(known: &KnownSession, host: &Host) -> Option<(i64, i64)> {
-        use cap_std::fs::MetadataExt as _;
+    pub(super) fn modified(known: &KnownSession, host: &Host) -> Option<UnixMillis> {
+        if let Some(stamp) = &known.stamp {
+            return stamp.modified();
+        }
         let (folder, name) = host.folder_of(&known.file).ok()?;
         let metadata = folder.symlink_metadata(&name).ok().filter(Metadata::is_file)?;
         // A growing sidecar also means that the session is in use.
         let sidecar = folder.symlink_metadata(sidecar_beside(&name)).ok();
         let times = [Some(metadata), sidecar].into_iter().flatten();
-        times.map(|found| (found.mtime(), found.mtime_nsec())).max()
+        times.filter_map(|found| FileStamp::of(&found).modified()).max()
+    }
+
+    /// Whether a session can be read. What a store or a user names is not
+    /// checked.
+    pub(super) fn is_readable(known: &KnownSession, host: &Host) -> bool {
+        let head = || head_of(&known.file, HEAD_BYTES, host).unwrap_or_default();
+        known.stamp.is_none() || sniff(Head::of(&head())).is_some()
     }
 
     /// The workspace of a session, as stated in its transcript or sidecar.
@@ -124,7 +145,7 @@ impl SessionListing {
     }
 
     fn add(&mut self, key: Option<String>, id: String, file: PathBuf) {
-        self.sessions.push(KnownSession { key, id, file });
+        self.sessions.push(KnownSession { key, id, file, stamp: None });
     }
 
     fn add_store(&mut self, store: &Path, host: &Host) {
@@ -166,8 +187,8 @@ impl SessionListing {
         }
     }
 
-    /// Adds the rollouts below a directory: `YEAR/MONTH/DAY/rollout-….jsonl`.
-    fn add_rollouts(&mut self, folder: &Path, host: &Host) {
+    /// Adds the directories of rollouts: `YEAR/MONTH/DAY`.
+    fn add_folders_of_rollouts(&mut self, folder: &Path, host: &Host) {
         let mut folders = vec![folder.to_path_buf()];
         for _ in 0..3 {
             let inner = folders.iter().flat_map(|folder| {
@@ -175,13 +196,19 @@ impl SessionListing {
             });
             folders = inner.collect();
         }
-        for folder in folders {
-            let Ok(Some(opened)) = host.folder_if_any(&folder) else { continue };
-            self.folders.push(folder.clone());
-            for name in names_in(&opened, false) {
-                if name.starts_with(ROLLOUT) {
-                    self.add(None, id_in(&name).to_owned(), folder.join(&name));
-                }
+        self.folders.extend(folders);
+    }
+
+    /// Adds the files of an agent that are not known yet.
+    fn add_files_of(&mut self, agent: &'static Agent, host: &Host) {
+        let known: HashSet<PathBuf> =
+            self.sessions.iter().map(|known| host.absolute(&known.file)).collect();
+        for found in agent_files::files_of(agent, host) {
+            if found.kind == FileKind::Session && !known.contains(&found.path) {
+                let name = found.path.file_name().unwrap_or_default().to_string_lossy();
+                let id = found.id.unwrap_or_else(|| id_in(&name).to_owned());
+                let stamp = Some(found.stamp);
+                self.sessions.push(KnownSession { key: None, id, file: found.path, stamp });
             }
         }
     }
@@ -214,12 +241,10 @@ fn names_in(folder: &Dir, wants_folders: bool) -> Vec<String> {
     names
 }
 
-/// The beginning of a file.
+/// The beginning of a session's rows.
 fn head_of(file: &Path, most: u64, host: &Host) -> Option<Vec<u8>> {
-    use std::io::Read as _;
-    let (folder, name) = host.folder_of(file).ok()?;
-    let file = open_file(&folder, &name).ok()?;
-    let mut head = Vec::new();
-    file.take(most).read_to_end(&mut head).ok()?;
+    let source = open_source(file, host).ok()?.ok()?;
+    let mut head = vec![0; usize::try_from(source.len().min(most)).ok()?];
+    source.read_exact_at(0, &mut head).ok()?;
     Some(head)
 }

@@ -1,6 +1,8 @@
 //! The parts of a summary, as `--json` prints them.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use traj_core::run::{
     ApprovalOutcome, CallExample, CallTotals, Cost, DecidedApproval, FirstFailure, ModelTotals,
     Moment, Outcome, Run, TimeSplit, Usage,
@@ -8,7 +10,7 @@ use traj_core::run::{
 use traj_core::timestamp::UnixMillis;
 
 /// Totals of the calls of a tool, or of all tools.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolSummary {
@@ -85,7 +87,7 @@ impl ApprovalSummary {
 }
 
 /// Tokens and cost, where known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UsageSummary {
@@ -109,7 +111,7 @@ pub struct UsageSummary {
     pub currency: Option<String>,
     /// Where the cost comes from: the source, or tokens multiplied by a price.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_origin: Option<&'static str>,
+    pub cost_origin: Option<Cow<'static, str>>,
 }
 
 impl UsageSummary {
@@ -126,7 +128,7 @@ impl UsageSummary {
             output_tokens: output,
             reasoning_tokens: reasoning,
             cost: cost.as_ref().map(Cost::amount),
-            cost_origin: cost.as_ref().map(|cost| cost.origin.as_str()),
+            cost_origin: cost.as_ref().map(|cost| Cow::Borrowed(cost.origin.as_str())),
             currency: cost.map(|cost| cost.currency),
         }
     }

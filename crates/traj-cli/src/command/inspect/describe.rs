@@ -164,7 +164,8 @@ fn usage_in_words(usage: &UsageSummary) -> String {
     let calls = if usage.calls == 1 { "call" } else { "calls" };
     let cost = match (usage.cost, usage.currency.as_deref()) {
         (Some(cost), Some(currency)) => {
-            let origin = if usage.cost_origin == Some("stated") { "" } else { " (computed)" };
+            let origin =
+                if usage.cost_origin.as_deref() == Some("stated") { "" } else { " (computed)" };
             format!("cost {cost:.4} {}{origin}", escape_control(currency))
         }
         _ => "cost unknown".to_owned(),
@@ -311,7 +312,7 @@ mod tests {
         let unknown = "usage     1 model call, 7 tokens in (0 cached), 0 out, cost unknown";
         assert_eq!(used(&summary).unwrap(), unknown);
         (summary.usage.cost, summary.usage.currency) = (Some(0.25), Some("USD".to_owned()));
-        summary.usage.cost_origin = Some("stated");
+        summary.usage.cost_origin = Some("stated".into());
         assert!(used(&summary).unwrap().ends_with("cost 0.2500 USD"));
     }
 

@@ -1,7 +1,10 @@
 //! A listing as `--json` prints it.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use traj_core::run::{FirstFailure, Run};
 use traj_core::timestamp::UnixMillis;
 use traj_export::{ToolSummary, UsageSummary};
@@ -16,6 +19,64 @@ pub(super) struct SessionsReport {
     pub(super) problems: Vec<ListingProblem>,
     /// The number of files that are not sessions.
     pub(super) unrecognised: u64,
+    /// How many older sessions there may be: they were not read.
+    pub(super) not_read: u64,
+    /// The totals of the listed sessions.
+    pub(super) totals: Totals,
+}
+
+/// Totals of several sessions. What a fork repeats is not counted again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Totals {
+    /// How many sessions there are. Several keys may point to one.
+    pub(super) sessions: u64,
+    /// Their size, with what belongs to them.
+    pub(super) bytes: u64,
+    /// Tool calls.
+    pub(super) calls: u64,
+    /// Tool calls that failed or timed out.
+    pub(super) failed_calls: u64,
+    /// Model calls.
+    pub(super) model_calls: u64,
+    /// Input tokens, including cached ones.
+    pub(super) input_tokens: u64,
+    /// Output tokens, including reasoning.
+    pub(super) output_tokens: u64,
+    /// The cost of the sessions whose cost is known, by currency.
+    pub(super) cost: BTreeMap<String, f64>,
+    /// How many sessions with model calls have no known cost.
+    pub(super) without_cost: u64,
+}
+
+impl Totals {
+    /// The totals of these sessions, each file once.
+    pub(super) fn of(sessions: &[SessionRow]) -> Self {
+        let mut totals = Self::default();
+        let mut seen = HashSet::new();
+        let files = |session: &SessionRow| {
+            (session.session_file.clone(), session.trajectory.clone(), session.session_id.clone())
+        };
+        for session in sessions.iter().filter(|session| seen.insert(files(session))) {
+            let (calls, usage) = (&session.calls, &session.usage);
+            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+            add(&mut totals.sessions, 1);
+            add(&mut totals.bytes, session.bytes);
+            add(&mut totals.bytes, session.trajectory_bytes.unwrap_or_default());
+            add(&mut totals.calls, calls.calls);
+            add(&mut totals.failed_calls, calls.errors);
+            add(&mut totals.model_calls, usage.calls);
+            add(&mut totals.input_tokens, usage.input_tokens);
+            add(&mut totals.output_tokens, usage.output_tokens);
+            match (&usage.cost, &usage.currency) {
+                (Some(cost), Some(currency)) => {
+                    *totals.cost.entry(currency.clone()).or_default() += cost;
+                }
+                _ => add(&mut totals.without_cost, u64::from(usage.calls > 0)),
+            }
+        }
+        totals
+    }
 }
 
 /// The keys of the stores.
@@ -33,7 +94,7 @@ pub(super) struct ListingProblem {
 }
 
 /// One session.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Session")]
 pub(super) struct SessionRow {
@@ -51,7 +112,7 @@ pub(super) struct SessionRow {
     pub(super) trajectory: Option<String>,
     pub(super) trajectory_bytes: Option<u64>,
     pub(super) agent: Option<String>,
-    pub(super) dialect: Option<&'static str>,
+    pub(super) dialect: Option<Cow<'static, str>>,
     pub(super) running: bool,
     pub(super) started_at: Option<String>,
     pub(super) ended_at: Option<String>,
@@ -60,20 +121,25 @@ pub(super) struct SessionRow {
     pub(super) usage: UsageSummary,
     pub(super) error_count: u64,
     pub(super) first_failure: Option<Failure>,
+    /// What it is about: the title it was given, else the beginning of the first
+    /// prompt.
+    pub(super) title: Option<String>,
+    /// The directory that the agent works in.
+    pub(super) workspace: Option<String>,
     /// When it last changed, for sorting.
     #[serde(skip)]
     pub(super) updated: Option<UnixMillis>,
 }
 
 /// The first failure, without its text, which may contain anything.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Failure {
     /// When.
     pub(super) at: Option<String>,
     /// The tool that was called; missing for an error outside a tool.
     pub(super) tool: Option<String>,
-    pub(super) outcome: Option<&'static str>,
+    pub(super) outcome: Option<Cow<'static, str>>,
     pub(super) exit_code: Option<i64>,
 }
 
@@ -86,6 +152,7 @@ impl SessionRow {
         self.status = run.status.as_ref().map(|state| shown(state.as_str()));
         self.started_at = run.started_at.map(UnixMillis::to_iso);
         self.ended_at = run.ended_at.map(UnixMillis::to_iso);
+        self.workspace = of(&run.workspace).or(self.workspace.take());
         self.turns = run.turns;
         self.calls = ToolSummary::of(&run.calls);
         self.usage = UsageSummary::of(&run.models);
@@ -98,7 +165,7 @@ impl SessionRow {
             FirstFailure::Call(call) => Failure {
                 at: call.started_at.map(UnixMillis::to_iso),
                 tool: Some(shown(&call.tool)),
-                outcome: Some(call.outcome),
+                outcome: Some(call.outcome.into()),
                 exit_code: call.exit_code,
             },
             FirstFailure::Error { at, .. } => {

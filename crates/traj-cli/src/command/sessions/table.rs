@@ -47,19 +47,21 @@ impl Column {
     }
 }
 
-const HIGHEST_RANK: u8 = 8;
+const HIGHEST_RANK: u8 = 9;
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 13] = [
     Column::text("UPDATED", 20, 0, updated),
-    Column::text("AGENT", 8, 5, agent),
+    Column::text("AGENT", 8, 4, agent),
     Column::text("STATUS", 7, 0, status),
     Column::number("SIZE", 7, size),
     Column::number("EVENTS", HIGHEST_RANK, events),
-    Column::number("CALLS", 4, |session| session.calls.calls.to_string()),
+    Column::number("CALLS", 5, |session| session.calls.calls.to_string()),
     Column::number("FAILED", 3, |session| session.calls.errors.to_string()),
-    Column::number("TOKENS IN", 6, |session| tokens(session.input_tokens)),
-    Column::number("OUT", 6, |session| tokens(session.output_tokens)),
-    Column::text("MODEL", 12, 2, model),
+    Column::number("TOKENS IN", 8, |session| tokens(session.input_tokens)),
+    Column::number("OUT", 8, |session| tokens(session.output_tokens)),
+    Column::number("COST", 4, cost),
+    Column::text("MODEL", 12, 6, model),
+    Column::text("TITLE", 16, 2, title),
     Column::text("SESSION", 24, 0, name),
 ];
 
@@ -176,6 +178,19 @@ fn tokens(count: Option<u64>) -> String {
         Some(count @ 10_000..1_000_000) => format!("{:.1}k", count as f64 / 1e3),
         Some(count) => format!("{:.1}M", count as f64 / 1e6),
     }
+}
+
+fn cost(session: &SessionRow) -> String {
+    let usage = &session.usage;
+    match (usage.cost, usage.currency.as_deref()) {
+        (Some(cost), Some("USD")) => format!("${cost:.2}"),
+        (Some(cost), currency) => format!("{cost:.2} {}", currency.unwrap_or_default()),
+        (None, _) => "-".to_owned(),
+    }
+}
+
+fn title(session: &SessionRow) -> String {
+    or_dash(session.title.as_deref())
 }
 
 fn model(session: &SessionRow) -> String {

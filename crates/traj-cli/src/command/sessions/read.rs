@@ -1,0 +1,193 @@
+//! Reads the files of one session.
+
+use std::path::Path;
+
+use traj_core::agents::SessionSummary;
+use traj_core::dialect::Dialect;
+use traj_core::json::Json;
+use traj_core::limits::Reading;
+use traj_core::port::{Source, SourceError};
+use traj_core::redaction::{RedactionReport, Redactor};
+use traj_core::run::{Prices, SessionFiles, dialect_of, one_line};
+
+use super::cache::Beginning;
+use super::candidate::Candidate;
+use super::collect::problem;
+use super::report::{ListingProblem, SessionRow};
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::resolve::open_source;
+
+/// How many bytes of a sidecar are read to find its session id.
+const HEAD: u64 = Reading::standard().short_head_bytes as u64;
+
+/// How many bytes of a session are read to find its workspace and its title. The
+/// header of a rollout can be long.
+const BEGINNING: u64 = Reading::standard().header_bytes as u64;
+
+/// How many bytes at the end of a session are read to find its title.
+const END: u64 = Reading::standard().short_head_bytes as u64;
+
+/// The length of an id that is a UUID.
+const UUID: usize = 36;
+
+/// The most characters of a title.
+const TITLE: usize = 120;
+
+/// Reads sessions on this host.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) redactor: &'a Redactor,
+    pub(super) prices: &'a Prices,
+    pub(super) host: &'a Host,
+}
+
+/// The result of reading a session.
+pub(super) enum Looked {
+    Listed { session: Box<SessionRow>, problem: Option<ListingProblem> },
+    Unrecognised,
+    Unreadable(ListingProblem),
+}
+
+impl Reader<'_> {
+    /// Reads the beginning of a session.
+    pub(super) fn beginning(self, candidate: &Candidate) -> Beginning {
+        let file = if candidate.is_alone { candidate.sidecar.as_deref() } else { None };
+        let file = file.unwrap_or(&candidate.found.file);
+        let workspace = open(file, self.host).ok().flatten().and_then(|source| {
+            let head = part(&*source, 0, BEGINNING)?;
+            Dialect::stated_workspace(&head).or_else(|| {
+                let dialect = dialect_of(&*source).ok().flatten()?;
+                let mut summary = SessionSummary::default();
+                summary.read(dialect, &head);
+                summary.workspace
+            })
+        });
+        Beginning { workspace: workspace.map(|text| self.redacted(&text)) }
+    }
+
+    /// Reads the files of a session.
+    pub(super) fn read(self, candidate: &Candidate) -> Looked {
+        let found = &candidate.found;
+        let mut faults = Vec::new();
+        let mut open_noting = |file: &Path| match open(file, self.host) {
+            Ok(source) => source,
+            Err(error) => {
+                faults.push(problem(file, &error));
+                None
+            }
+        };
+        let transcript = Some(&*found.file).filter(|_| !candidate.is_alone);
+        let mut transcript = transcript.and_then(&mut open_noting);
+        let mut sidecar = candidate.sidecar.as_deref().and_then(&mut open_noting);
+        let mut sidecar_file = candidate.sidecar.clone();
+        let dialect = match transcript.as_deref().map(dialect_of).transpose() {
+            Ok(dialect) => dialect.flatten(),
+            Err(error) => return Looked::Unreadable(problem(&found.file, &unreadable(error))),
+        };
+        let is_empty = transcript.as_deref().is_none_or(Source::is_empty);
+        match dialect {
+            Some(Dialect::Sidecar) if sidecar.is_none() => {
+                sidecar = transcript.take();
+                sidecar_file = Some(found.file.clone());
+            }
+            Some(dialect) if dialect.agent().is_some() => {}
+            _ if is_empty || sidecar.is_some() => {}
+            _ => return Looked::Unrecognised,
+        }
+        if let (None, None, Some(fault)) = (&transcript, &sidecar, faults.first()) {
+            return Looked::Unreadable(fault.clone());
+        }
+        let id = stated_id(transcript.as_deref(), sidecar.as_deref());
+        let id = id.unwrap_or_else(|| candidate.id.clone());
+        let files = SessionFiles {
+            transcript: transcript.as_deref(),
+            sidecar: sidecar.as_deref(),
+            session: &id,
+            longest_row: self.host.reading().session_line_bytes,
+        };
+        let read = match files.fold(self.prices.clone()) {
+            Ok(read) => read,
+            Err(error) => return Looked::Unreadable(problem(&found.file, &unreadable(error))),
+        };
+        let summary = transcript.as_deref().or(sidecar.as_deref()).and_then(summary_of);
+        let mut session = SessionRow {
+            session_file: found.file.to_string_lossy().into_owned(),
+            exists: transcript.is_some(),
+            bytes: transcript.as_deref().map_or(0, Source::len),
+            events: sidecar.as_ref().map(|_| read.recorded),
+            trajectory: sidecar_file.map(|file| file.to_string_lossy().into_owned()),
+            trajectory_bytes: sidecar.as_deref().map(Source::len),
+            agent: read.dialect.and_then(Dialect::agent).map(str::to_owned),
+            dialect: read.dialect.map(|dialect| dialect.as_str().into()),
+            title: summary.as_ref().and_then(SessionSummary::title).map(|text| self.title(text)),
+            session_id: id,
+            ..SessionRow::default()
+        };
+        session.take_run(&read.run, &|text| self.redacted(text));
+        if let Some(agent) = found.agent {
+            // Programs that descend from each other write the same rows.
+            session.agent = Some(agent.to_owned());
+        }
+        if candidate.sidecar.is_none() && !candidate.is_alone {
+            // A fork may repeat the id of its parent, but not in its name.
+            let named = found.id.clone().filter(|id| id.len() == UUID);
+            let stated = named.or_else(|| read.run.session.clone());
+            session.session_id = stated.unwrap_or(session.session_id);
+        }
+        Looked::Listed { session: Box::new(session), problem: faults.into_iter().next() }
+    }
+
+    /// A text as one line that is redacted first and cut then.
+    fn title(self, text: &str) -> String {
+        one_line(&self.redacted(text), TITLE)
+    }
+
+    /// A text from a file, redacted.
+    fn redacted(self, text: &str) -> String {
+        let mut report = RedactionReport::default();
+        let shown = self.redactor.json(Json::from(text), &mut report).into_inner();
+        shown.as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// What the first and the last rows of a session say.
+fn summary_of(source: &dyn Source) -> Option<SessionSummary> {
+    let dialect = dialect_of(source).ok().flatten()?;
+    let mut summary = SessionSummary::default();
+    summary.read(dialect, &part(source, 0, BEGINNING)?);
+    let rest = source.len().saturating_sub(BEGINNING).min(END);
+    if rest > 0 {
+        let end = part(source, source.len() - rest, rest)?;
+        // The first line is torn.
+        let whole = end.iter().position(|byte| *byte == b'\n').and_then(|at| end.get(at..));
+        summary.read(dialect, whole.unwrap_or_default());
+    }
+    Some(summary)
+}
+
+fn part(source: &dyn Source, offset: u64, most: u64) -> Option<Vec<u8>> {
+    let length = source.len().saturating_sub(offset).min(most);
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    source.read_exact_at(offset, &mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The id stated in a sidecar without a transcript.
+fn stated_id(transcript: Option<&dyn Source>, sidecar: Option<&dyn Source>) -> Option<String> {
+    let sidecar = sidecar.filter(|_| transcript.is_none())?;
+    Dialect::stated_session(&part(sidecar, 0, HEAD)?)
+}
+
+/// Opens a file; `None` if it does not exist.
+fn open(file: &Path, host: &Host) -> Result<Option<Box<dyn Source>>, CommandError> {
+    match open_source(file, host)? {
+        Ok(source) => Ok(Some(source)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+fn unreadable(error: SourceError) -> CommandError {
+    CommandError::failure("cannot be read").because(error)
+}

@@ -1,0 +1,380 @@
+//! `traj sessions` finds the sessions of every agent: in its default directories,
+//! and where its variables say. Every command finds them by id.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use traj_core::agents::Agent;
+use traj_tests::export_home::result;
+use traj_tests::rows;
+use traj_tests::traj_binary::{on_terminal, printed, traj_command};
+
+const UUID: &str = "0199a213-81c0-7800-8aa1-bbab2a035a53";
+
+/// A home and variables. `~` in a value is the home.
+struct Home {
+    folder: TempDir,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl Home {
+    fn new(variables: &[(&'static str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("work/app")).unwrap();
+        let home = folder.path().to_str().unwrap().to_owned();
+        let variables = variables.iter();
+        let variables = variables.map(|(name, value)| (*name, value.replace('~', &home)));
+        Self { variables: variables.collect(), folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn put(&self, path: &str, content: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// Puts a session with this title there. What its rows look like does not
+    /// matter to discovery.
+    fn put_session(&self, path: &str, title: &str) {
+        let prompt = format!(r#"{{"role":"user","content":"{title}"}}"#);
+        let header = rows::header(UUID).text("cwd", self.path("work/app").to_str().unwrap());
+        self.put(path, &(header.line() + &rows::message("a", None, 1, prompt) + "\n"));
+    }
+
+    fn command(&self) -> Command {
+        let mut command = traj_command(self.folder.path());
+        command.current_dir(self.path("work/app"));
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command().args(arguments).output().unwrap()
+    }
+
+    /// `AGENT: TITLE` of every session that is listed.
+    fn listed(&self, arguments: &[&str]) -> Vec<String> {
+        let output = self.run(&[&["sessions", "--json"], arguments].concat());
+        let report = result(&output)["result"].clone();
+        assert_eq!(report["problems"], serde_json::json!([]));
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let sessions = report["sessions"].as_array().unwrap().iter();
+        let mut listed: Vec<String> = sessions
+            .map(|session| format!("{}: {}", text(&session["agent"]), text(&session["title"])))
+            .collect();
+        listed.sort();
+        listed
+    }
+}
+
+/// An agent, a variable with its value, and where its session is then. Without a
+/// variable, the default directory. Databases have tests of their own.
+type Place = (&'static str, Option<(&'static str, &'static str)>, &'static str);
+
+const PLACES: [Place; 32] = [
+    ("aider", None, "work/app/.aider.chat.history.md"),
+    ("aider", None, "work/.aider.chat.history.md"),
+    ("aider", Some(("AIDER_CHAT_HISTORY_FILE", "history.md")), "work/app/history.md"),
+    ("claude-code", None, ".claude/projects/-work-app/u.jsonl"),
+    ("claude-code", None, ".config/claude/projects/-work-app/u.jsonl"),
+    ("claude-code", Some(("XDG_CONFIG_HOME", "~/xdg")), "xdg/claude/projects/-work-app/u.jsonl"),
+    ("claude-code", Some(("CLAUDE_CONFIG_DIR", "~/c")), "c/projects/-work-app/u.jsonl"),
+    ("codex", None, ".codex/sessions/2026/06/01/rollout-u.jsonl"),
+    ("codex", None, ".codex/archived_sessions/rollout-u.jsonl"),
+    ("codex", Some(("CODEX_HOME", "~/x")), "x/sessions/2026/06/01/rollout-u.jsonl"),
+    ("codex", Some(("CODEX_HOME", "~/x")), "x/archived_sessions/rollout-u.jsonl"),
+    ("copilot", None, ".copilot/session-state/u/events.jsonl"),
+    ("copilot", Some(("COPILOT_HOME", "~/x")), "x/session-state/u/events.jsonl"),
+    ("gemini-cli", None, ".gemini/tmp/app/chats/session-2026-06-01T10-00-0199a213.jsonl"),
+    ("gemini-cli", Some(("GEMINI_CLI_HOME", "~/x")), "x/.gemini/tmp/app/chats/session-1.jsonl"),
+    ("openclaw", None, ".openclaw/agents/main/sessions/u.jsonl"),
+    ("openclaw", None, ".openclaw/agents/other/sessions/u.jsonl"),
+    ("openclaw", Some(("OPENCLAW_STATE_DIR", "~/x")), "x/agents/main/sessions/u.jsonl"),
+    ("openclaw", Some(("TRAJ_STATE_DIR", "~/x")), "x/agents/main/sessions/u.jsonl"),
+    ("openclaw", Some(("OPENCLAW_PATH", "~/x")), "x/agents/main/sessions/u.jsonl"),
+    ("openclaw", Some(("TRAJ_PATH", "~/x")), "x/agents/other/sessions/u.jsonl"),
+    ("pi", None, ".pi/agent/sessions/--work-app--/2026-06-01_u.jsonl"),
+    ("pi", None, ".pi/agent/sessions/2026-06-01_u.jsonl"),
+    ("pi", Some(("PI_CODING_AGENT_DIR", "~/x")), "x/sessions/--work-app--/2026-06-01_u.jsonl"),
+    ("pi", Some(("PI_CODING_AGENT_SESSION_DIR", "~/x")), "x/2026-06-01_u.jsonl"),
+    ("pi", Some(("PI_CODING_AGENT_SESSION_DIR", "~/x")), "x/--work-app--/2026-06-01_u.jsonl"),
+    ("qwen-code", None, ".qwen/projects/-work-app/chats/u.jsonl"),
+    ("qwen-code", Some(("QWEN_HOME", "~/x")), "x/projects/-work-app/chats/u.jsonl"),
+    ("qwen-code", Some(("QWEN_RUNTIME_DIR", "~/x")), "x/projects/-work-app/chats/u.jsonl"),
+    ("codex", Some(("TRAJ_HOME", "~/x")), "x/.codex/sessions/2026/06/01/rollout-u.jsonl"),
+    ("claude-code", Some(("TRAJ_HOME", "~/x")), "x/.claude/projects/-work-app/u.jsonl"),
+    ("openclaw", Some(("TRAJ_HOME", "~/x")), "x/.openclaw/agents/main/sessions/u.jsonl"),
+];
+
+#[test]
+fn every_default_directory_and_every_variable_is_searched() {
+    for (agent, variable, path) in PLACES {
+        let home = Home::new(variable.as_slice());
+        home.put_session(path, "a title");
+        let wanted = [format!("{agent}: a title")];
+        assert_eq!(home.listed(&[]), wanted, "{agent}: {variable:?}");
+        assert_eq!(home.listed(&["--agent", agent]), wanted, "{agent}: {variable:?}");
+        let other = if agent == "codex" { "pi" } else { "codex" };
+        assert_eq!(home.listed(&["--agent", other]), [""; 0], "{agent}: {variable:?}");
+    }
+}
+
+#[test]
+fn a_variable_of_a_program_replaces_its_default_directory() {
+    for (agent, variable, path) in PLACES {
+        // A variable for all programs, and one beside another, do not.
+        let is_own = |name: &str| {
+            Agent::named(agent).unwrap().variables().any(|own| own == name)
+                && name != "PI_CODING_AGENT_SESSION_DIR"
+        };
+        let Some(variable) = variable.filter(|(name, _)| is_own(name)) else { continue };
+        let home = Home::new(&[variable]);
+        home.put_session(path, "there");
+        for (other, _, usual) in PLACES.iter().filter(|(_, variable, _)| variable.is_none()) {
+            if *other == agent {
+                home.put_session(usual, "in the default directory");
+            }
+        }
+        assert_eq!(home.listed(&[]), [format!("{agent}: there")], "{variable:?}");
+    }
+}
+
+#[test]
+fn files_of_sub_agents_and_other_files_are_not_sessions() {
+    let home = Home::new(&[]);
+    home.put_session(".claude/projects/-work-app/u.jsonl", "the session");
+    for path in [
+        ".claude/projects/-work-app/agent-1a2b3c4d.jsonl",
+        ".claude/projects/-work-app/u/subagents/agent-1a2b.jsonl",
+        ".claude/projects/-work-app/u/tool-results/x.jsonl",
+        ".claude/history.jsonl",
+        ".codex/history.jsonl",
+        ".codex/sessions/2026/06/01/other.jsonl",
+        ".gemini/tmp/app/logs.json",
+        ".continue/sessions/sessions.json",
+        ".copilot/session-state/u/workspace.yaml",
+    ] {
+        home.put_session(path, path);
+    }
+    assert_eq!(home.listed(&[]), ["claude-code: the session"]);
+    // Also if the user names the directory.
+    let projects = home.path(".claude/projects");
+    let listed = home.listed(&[projects.to_str().unwrap()]);
+    assert!(listed.iter().all(|one| !one.contains("agent-1a")), "{listed:?}");
+}
+
+#[test]
+fn links_in_an_agents_directory_are_not_followed_but_the_directory_may_be_one() {
+    let home = Home::new(&[]);
+    home.put_session("elsewhere/projects/-work-app/u.jsonl", "behind a link");
+    home.put_session("outside/v.jsonl", "outside");
+    let link = |target: &str, path: &str| {
+        std::os::unix::fs::symlink(home.path(target), home.path(path)).unwrap();
+    };
+    link("elsewhere", ".claude");
+    link("outside", ".claude/projects/-linked");
+    link("outside/v.jsonl", ".claude/projects/-work-app/v.jsonl");
+    assert_eq!(home.listed(&[]), ["claude-code: behind a link"]);
+}
+
+#[test]
+fn every_command_finds_a_session_by_its_id_or_as_the_newest_of_the_workspace() {
+    let home = Home::new(&[]);
+    home.put_session(&format!(".claude/projects/-work-app/{UUID}.jsonl"), "the prompt");
+    let named: [&[&str]; 4] = [&[UUID], &["0199a213"], &[], &["0199a213", "--agent", "claude"]];
+    for arguments in named {
+        let output = home.run(&[&["show"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert!(printed(&output).contains("the prompt"), "{arguments:?}");
+    }
+    let refused = home.run(&["show", "0199a213", "--agent", "codex"]);
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn the_name_of_a_program_is_not_the_id_of_an_agent() {
+    let home = Home::new(&[]);
+    home.put_session(".openclaw/agents/codex/sessions/u.jsonl", "an agent called codex");
+    home.put_session(".openclaw/agents/main/sessions/v.jsonl", "the main agent");
+    home.put_session(".codex/sessions/2026/06/01/rollout-w.jsonl", "the program");
+    assert_eq!(home.listed(&["--agent", "codex"]), ["codex: the program"]);
+    let agent = home.listed(&["--agent", "openclaw/codex"]);
+    assert_eq!(agent, ["openclaw: an agent called codex"]);
+    assert_eq!(home.listed(&["--agent", "main"]), ["openclaw: the main agent"]);
+    let both = ["openclaw: an agent called codex", "openclaw: the main agent"];
+    assert_eq!(home.listed(&["--agent", "openclaw"]), both);
+}
+
+#[test]
+fn a_workspace_narrows_the_list() {
+    let home = Home::new(&[]);
+    home.put_session(".claude/projects/a/a.jsonl", "here");
+    let elsewhere = rows::header("b").text("cwd", "/elsewhere");
+    let prompt = rows::message("a", None, 1, r#"{"role":"user","content":"there"}"#);
+    home.put(".claude/projects/b/b.jsonl", &(elsewhere.line() + &prompt + "\n"));
+    assert_eq!(home.listed(&["--workspace", "."]), ["claude-code: here"]);
+    assert_eq!(home.listed(&["--workspace", ".."]), ["claude-code: here"]);
+    assert_eq!(home.listed(&["--workspace", "/elsewhere"]), ["claude-code: there"]);
+    assert_eq!(home.listed(&["--workspace", "/else"]), [""; 0]);
+    assert_eq!(home.listed(&["--workspace", ".", "--limit", "1"]), ["claude-code: here"]);
+}
+
+#[test]
+fn without_any_session_the_list_is_empty() {
+    let home = Home::new(&[]);
+    assert_eq!(home.listed(&[]), [""; 0]);
+    let output = home.run(&["sessions"]);
+    assert_eq!(printed(&output), "there are no sessions\n");
+}
+
+/// The files below the cache directory.
+fn cache_of(home: &Home) -> PathBuf {
+    home.path(".cache/traj/sessions.jsonl")
+}
+
+#[test]
+fn what_was_read_is_kept_until_a_file_changes() {
+    let home = Home::new(&[]);
+    let (one, other) = (".claude/projects/a/one.jsonl", ".claude/projects/a/other.jsonl");
+    home.put_session(one, "first");
+    home.put_session(other, "second");
+    let list = || result(&home.run(&["sessions", "--json"]))["result"].clone();
+    let cold = list();
+    let first = fs::read_to_string(cache_of(&home)).unwrap();
+    let warm = list();
+    assert_eq!(cold, warm);
+    assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), first, "nothing was new");
+
+    home.put_session(one, "changed in size");
+    let both = ["claude-code: changed in size", "claude-code: second"];
+    assert_eq!(home.listed(&[]), both);
+    fs::remove_file(home.path(other)).unwrap();
+    assert_eq!(home.listed(&[]), ["claude-code: changed in size"]);
+    let kept = fs::read_to_string(cache_of(&home)).unwrap();
+    assert!(!kept.contains("second"), "nothing is kept of a session that is gone");
+}
+
+#[test]
+fn a_sidecar_that_appears_or_grows_is_seen() {
+    let home = Home::new(&[]);
+    home.put_session(".claude/projects/a/one.jsonl", "a title");
+    let events =
+        || result(&home.run(&["sessions", "--json"]))["result"]["sessions"][0]["events"].clone();
+    assert_eq!(events(), Value::Null);
+    let event = |number| rows::event("session.started", &rows::at(2), number).of(UUID).line();
+    let sidecar = ".claude/projects/a/one.trajectory.jsonl";
+    home.put(sidecar, &event(1));
+    assert_eq!(events(), 1);
+    home.put(sidecar, &(event(1) + &event(2)));
+    assert_eq!(events(), 2);
+    fs::remove_file(home.path(sidecar)).unwrap();
+    assert_eq!(events(), Value::Null);
+}
+
+#[test]
+fn the_cache_is_redacted_and_only_the_owner_can_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new(&[]);
+    let secret = ["sk-ant-api03-", "Zq8vN2xKpL7wTfR4yHsB9mDcJ6gVaE1uXoI3"].concat();
+    home.put_session(".claude/projects/a/one.jsonl", &format!("use {secret} now"));
+    assert_eq!(home.listed(&[]).len(), 1);
+    let cache = cache_of(&home);
+    assert!(!fs::read_to_string(&cache).unwrap().contains(&secret));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&cache), mode(cache.parent().unwrap())), (0o600, 0o700));
+}
+
+#[test]
+fn a_damaged_cache_is_replaced_and_no_cache_leaves_it_alone() {
+    let home = Home::new(&[]);
+    home.put_session(".claude/projects/a/one.jsonl", "a title");
+    let wanted = ["claude-code: a title"];
+    assert_eq!(home.listed(&["--no-cache"]), wanted);
+    assert!(!cache_of(&home).exists());
+    assert_eq!(home.listed(&[]), wanted);
+    let whole = fs::read_to_string(cache_of(&home)).unwrap();
+    let lied = whole.replace("a title", "a lie!!");
+    assert_ne!(lied, whole);
+    for damaged in [lied.as_str(), "", "{}", &whole[..whole.len() - 2]] {
+        fs::write(cache_of(&home), damaged).unwrap();
+        assert_eq!(home.listed(&["--no-cache"]), wanted);
+        assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), damaged);
+        assert_eq!(home.listed(&[]), wanted);
+        assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), whole);
+    }
+}
+
+#[test]
+fn the_cache_follows_its_variable_and_a_closed_one_is_no_failure() {
+    let home = Home::new(&[("XDG_CACHE_HOME", "~/kept")]);
+    home.put_session(".claude/projects/a/one.jsonl", "a title");
+    assert_eq!(home.listed(&[]), ["claude-code: a title"]);
+    assert!(home.path("kept/traj/sessions.jsonl").exists());
+
+    let home = Home::new(&[("XDG_CACHE_HOME", "~/file")]);
+    home.put("file", "not a directory");
+    home.put_session(".claude/projects/a/one.jsonl", "a title");
+    let output = home.run(&["sessions"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot"), "{output:?}");
+}
+
+#[test]
+fn totals_count_every_session_once() {
+    let home = Home::new(&[]);
+    let answer = r#"{"role":"assistant","content":[{"type":"text","text":"Done."}],"provider":"openai","model":"gpt-5.4","usage":{"input":100,"cacheRead":40,"output":7,"cost":{"total":0.25}},"stopReason":"stop"}"#;
+    let session = |id: &str| {
+        rows::header(id).line()
+            + &rows::message("a", None, 1, r#"{"role":"user","content":"go"}"#)
+            + "\n"
+            + &rows::message("b", Some("a"), 2, answer)
+            + "\n"
+    };
+    let folder = ".openclaw/agents/main/sessions";
+    home.put(&format!("{folder}/a.jsonl"), &session("a"));
+    home.put(&format!("{folder}/b.jsonl"), &session("b"));
+    // Two keys for one session.
+    home.put(
+        &format!("{folder}/sessions.json"),
+        r#"{"agent:main:a":{"sessionId":"a"},"agent:main:also":{"sessionId":"a"}}"#,
+    );
+    let report = result(&home.run(&["sessions", "--json"]))["result"].clone();
+    assert_eq!(report["sessions"].as_array().unwrap().len(), 3);
+    let totals = &report["totals"];
+    assert_eq!((&totals["sessions"], &totals["modelCalls"]), (&2.into(), &2.into()));
+    assert_eq!((&totals["inputTokens"], &totals["outputTokens"]), (&280.into(), &14.into()));
+    assert_eq!(totals["cost"]["USD"], 0.5);
+}
+
+#[test]
+fn traj_alone_on_a_terminal_shows_the_newest_ten_and_what_to_do_next() {
+    let home = Home::new(&[]);
+    let (text, code) = on_terminal(&mut home.command());
+    assert_eq!(code, Some(0));
+    assert!(text.starts_with("No sessions were found where aider, Claude Code,"), "{text}");
+    assert!(text.contains("\n  traj --help "), "{text}");
+
+    for number in 0..12 {
+        home.put_session(&format!(".claude/projects/a/{number:08}-1.jsonl"), "a title");
+    }
+    let (text, code) = on_terminal(&mut home.command());
+    assert_eq!(code, Some(0));
+    let rows = text.lines().filter(|line| line.contains("a title")).count();
+    assert_eq!(rows, 10, "{text}");
+    assert!(text.contains("\nNext:\n  traj show 000000"), "{text}");
+    assert!(text.contains("all sessions (2 more)"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+
+    // Not on a terminal, it is wrong usage, as without any command.
+    let output = home.run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Usage:"), "{output:?}");
+}
