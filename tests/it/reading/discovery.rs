@@ -245,7 +245,7 @@ fn what_was_read_is_kept_until_a_file_changes() {
     let home = Home::new(&[]);
     let (one, other) = (".claude/projects/a/one.jsonl", ".claude/projects/a/other.jsonl");
     home.put_session(one, "first");
-    home.put_session(other, "second");
+    home.put_session(other, "departed");
     let list = || result(&home.run(&["sessions", "--json"]))["result"].clone();
     let cold = list();
     let first = fs::read_to_string(cache_of(&home)).unwrap();
@@ -254,12 +254,12 @@ fn what_was_read_is_kept_until_a_file_changes() {
     assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), first, "nothing was new");
 
     home.put_session(one, "changed in size");
-    let both = ["claude-code: changed in size", "claude-code: second"];
+    let both = ["claude-code: changed in size", "claude-code: departed"];
     assert_eq!(home.listed(&[]), both);
     fs::remove_file(home.path(other)).unwrap();
     assert_eq!(home.listed(&[]), ["claude-code: changed in size"]);
     let kept = fs::read_to_string(cache_of(&home)).unwrap();
-    assert!(!kept.contains("second"), "nothing is kept of a session that is gone");
+    assert!(!kept.contains("departed"), "nothing is kept of a session that is gone");
 }
 
 #[test]
@@ -363,7 +363,10 @@ fn traj_alone_on_a_terminal_shows_the_newest_ten_and_what_to_do_next() {
     assert!(text.contains("\n  traj --help "), "{text}");
 
     for number in 0..12 {
-        home.put_session(&format!(".claude/projects/a/{number:08}-1.jsonl"), "a title");
+        home.put_session(
+            &format!(".claude/projects/a/{number:08}-81c0-7800-8aa1-bbab2a035a53.jsonl"),
+            "a title",
+        );
     }
     let (text, code) = on_terminal(&mut home.command());
     assert_eq!(code, Some(0));

@@ -51,7 +51,7 @@ const HIGHEST_RANK: u8 = 9;
 
 const COLUMNS: [Column; 13] = [
     Column::text("UPDATED", 20, 0, updated),
-    Column::text("AGENT", 8, 4, agent),
+    Column::text("AGENT", 8, 2, agent),
     Column::text("STATUS", 7, 0, status),
     Column::number("SIZE", 7, size),
     Column::number("EVENTS", HIGHEST_RANK, events),
@@ -61,8 +61,8 @@ const COLUMNS: [Column; 13] = [
     Column::number("OUT", 8, |session| tokens(session.output_tokens)),
     Column::number("COST", 4, cost),
     Column::text("MODEL", 12, 6, model),
-    Column::text("TITLE", 16, 2, title),
-    Column::text("SESSION", 24, 0, name),
+    Column::text("TITLE", 14, 1, title),
+    Column::text("SESSION", 13, 0, name),
 ];
 
 /// The whole listing, at most `width` columns wide if given.
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn sessions() -> Vec<SessionRow> {
-        let one = SessionRow {
+        let mut one = SessionRow {
             key: Some("agent:main:telegram:direct:日本語の名前です".to_owned()),
             exists: true,
             bytes: 48_213,
@@ -228,8 +228,10 @@ mod tests {
             input_tokens: Some(30_761),
             output_tokens: Some(821),
             model: Some("anthropic/claude-sonnet-4-5".to_owned()),
+            title: Some("Fix the import of the parser in two files".to_owned()),
             ..SessionRow::default()
         };
+        (one.usage.cost, one.usage.currency) = (Some(0.4231), Some("USD".to_owned()));
         let other = SessionRow {
             session_id: "5a1c\u{1b}[31m".to_owned(),
             status: Some("open".to_owned()),
@@ -243,23 +245,23 @@ mod tests {
     #[test]
     fn a_wide_terminal_shows_everything() {
         insta::assert_snapshot!(describe(&sessions(), None), @r"
-        UPDATED               AGENT     STATUS       SIZE  EVENTS  CALLS  FAILED  TOKENS IN  OUT  MODEL                        SESSION
-        2026-06-01T10:00:05Z  openclaw  error    47.1 KiB     212     14       2      30.8k  821  anthropic/claude-sonnet-4-5  agent:main:telegram:direct:日本語の名前です
-        -                     -         running       7 B       -      0       0          -    -  -                            5a1c\u{1b}[31m (no transcript)
+        UPDATED               AGENT     STATUS       SIZE  EVENTS  CALLS  FAILED  TOKENS IN  OUT   COST  MODEL                        TITLE                                      SESSION
+        2026-06-01T10:00:05Z  openclaw  error    47.1 KiB     212     14       2      30.8k  821  $0.42  anthropic/claude-sonnet-4-5  Fix the import of the parser in two files  agent:main:telegram:direct:日本語の名前です
+        -                     -         running       7 B       -      0       0          -    -      -  -                            -                                          5a1c\u{1b}[31m (no transcript)
         ");
     }
 
     #[test]
     fn columns_shrink_and_are_then_dropped() {
         insta::assert_snapshot!(describe(&sessions(), Some(130)), @r"
-        UPDATED               AGENT     STATUS       SIZE  EVENTS  CALLS  FAILED  TOKENS IN  OUT  MODEL          SESSION
-        2026-06-01T10:00:05Z  openclaw  error    47.1 KiB     212     14       2      30.8k  821  anthropic/cl…  agent:main:telegram:dire…
-        -                     -         running       7 B       -      0       0          -    -  -              5a1c\u{1b}[31m (no trans…
+        UPDATED               AGENT     STATUS       SIZE  CALLS  FAILED   COST  MODEL         TITLE           SESSION
+        2026-06-01T10:00:05Z  openclaw  error    47.1 KiB     14       2  $0.42  anthropic/c…  Fix the impor…  agent:main:t…
+        -                     -         running       7 B      0       0      -  -             -               5a1c\u{1b}[3…
         ");
         insta::assert_snapshot!(describe(&sessions(), Some(80)), @r"
-        UPDATED               STATUS   FAILED  MODEL         SESSION
-        2026-06-01T10:00:05Z  error         2  anthropic/c…  agent:main:telegram:dir…
-        -                     running       0  -             5a1c\u{1b}[31m (no tran…
+        UPDATED               AGENT     STATUS   FAILED  TITLE           SESSION
+        2026-06-01T10:00:05Z  openclaw  error         2  Fix the impor…  agent:main:t…
+        -                     -         running       0  -               5a1c\u{1b}[3…
         ");
         insta::assert_snapshot!(describe(&sessions(), Some(40)), @r"
         UPDATED               STATUS   SESSION

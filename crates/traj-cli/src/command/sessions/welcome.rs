@@ -16,8 +16,8 @@ use crate::terminal_text::escape_control;
 /// How many sessions are shown.
 const SHOWN: usize = 10;
 
-/// The shortest beginning of an id that is suggested.
-const SHORT_ID: usize = 8;
+/// How long the suggested beginning of an id may be: whole parts of a UUID.
+const SHORT_IDS: [usize; 3] = [8, 13, 18];
 
 pub(crate) fn run(host: &Host, output: &CommandOutput) -> Outcome {
     let collection = Collection::of_roots_or_agents(host)?;
@@ -30,16 +30,20 @@ pub(crate) fn run(host: &Host, output: &CommandOutput) -> Outcome {
 
 fn text(report: &SessionsReport, width: Option<usize>) -> String {
     let Some(newest) = report.sessions.first() else { return without_sessions() };
-    let name = newest.key.as_deref().unwrap_or(&newest.session_id);
-    let is_short = |id: &&str| id.len() >= SHORT_ID && id.is_ascii();
-    let beginning = newest.session_id.get(..SHORT_ID).filter(is_short);
-    let name = escape_control(beginning.filter(|_| newest.key.is_none()).unwrap_or(name));
+    let is_only = |beginning: &&str| {
+        let sessions = report.sessions.iter();
+        sessions.filter(|session| session.session_id.starts_with(beginning)).count() == 1
+    };
+    let beginnings = SHORT_IDS.iter().filter_map(|length| newest.session_id.get(..*length));
+    let beginning = beginnings.filter(|id| id.is_ascii()).find(is_only);
+    let id = beginning.unwrap_or(&newest.session_id);
+    let name = escape_control(newest.key.as_deref().unwrap_or(id));
     let older = match report.not_read {
         0 => String::new(),
         older => format!(" ({older} more)"),
     };
     let rows = [
-        (format!("traj show {name}"), "read the newest one; without an id, that of this directory"),
+        (format!("traj show {name}"), "read it; without an id, the newest of this directory"),
         (format!("traj view {name}"), "the same as one HTML page"),
         (format!("traj inspect {name}"), "calls, failures, tokens, cost and time"),
         (format!("traj export {name}"), "a redacted bundle that can be sent"),
@@ -88,7 +92,7 @@ mod tests {
             text(&SessionsReport { sessions, not_read: 3, ..SessionsReport::default() }, None)
         };
         let plain = of(session(None, "0199a213-81c0-7800"));
-        assert!(plain.contains("  traj show 0199a213     read the newest one"), "{plain}");
+        assert!(plain.contains("  traj show 0199a213     read it;"), "{plain}");
         assert!(plain.contains("all sessions (3 more)\n"), "{plain}");
         let with_key = of(session(Some("agent:main:main"), "0199a213-81c0-7800"));
         assert!(with_key.contains("traj show agent:main:main"), "{with_key}");
