@@ -23,12 +23,14 @@ mod sidecar;
 mod sniff;
 mod table_row;
 mod time;
+mod title;
 pub mod transcript;
 
 pub use bundle::{decode_manifest, encode_event};
 pub(crate) use row::SKIM_DEPTH;
 pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
+pub(crate) use title::given_title;
 
 use crate::json::Json;
 use crate::run::{Place, RunEvent};

@@ -174,7 +174,7 @@ fn files_of_sub_agents_and_other_files_are_not_sessions() {
 #[test]
 fn links_in_an_agents_directory_are_not_followed_but_the_directory_may_be_one() {
     let home = Home::new(&[]);
-    home.put_session("elsewhere/projects/-work-app/u.jsonl", "behind a link");
+    home.put_session("elsewhere/projects/-work-app/u.jsonl", "through a link");
     home.put_session("outside/v.jsonl", "outside");
     let link = |target: &str, path: &str| {
         std::os::unix::fs::symlink(home.path(target), home.path(path)).unwrap();
@@ -182,7 +182,7 @@ fn links_in_an_agents_directory_are_not_followed_but_the_directory_may_be_one() 
     link("elsewhere", ".claude");
     link("outside", ".claude/projects/-linked");
     link("outside/v.jsonl", ".claude/projects/-work-app/v.jsonl");
-    assert_eq!(home.listed(&[]), ["claude-code: behind a link"]);
+    assert_eq!(home.listed(&[]), ["claude-code: through a link"]);
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! What the table says on a host.
+
 use super::*;
 use crate::settings::host::HostFacts;
 
