@@ -32,6 +32,10 @@ use crate::{notes_server, tools};
 /// to the conversation.
 const SESSION: &str = "chat.jsonl";
 
+/// The variables with keys of model providers, as Codex's configuration names
+/// them. The second one is for the scripted model of the tests.
+const PROVIDER_KEYS: [&str; 2] = ["OPENAI_API_KEY", "SCRIPTED_KEY"];
+
 pub(crate) struct ChatHost {
     command: ServerCommand,
     redactor: Redactor,
@@ -78,11 +82,12 @@ impl ChatHost {
         let bindings = FsBindingStore::new(directory, clock.clone());
         let lifecycle = Arc::new(ThreadLifecycle::new(Arc::new(bindings), clock));
 
-        // Codex gets the variables it needs and the key of the model provider
-        // that its configuration names, and nothing else.
+        // Codex gets the variables it needs and the keys of model providers,
+        // and nothing else.
         let variable = |name: &str| facts.variables.get(name).map(str::to_owned);
-        let provider_key = facts.variables.get("SCRIPTED_KEY").unwrap_or_default();
-        let environment = child_environment(variable, [("SCRIPTED_KEY", provider_key)]);
+        let keys = PROVIDER_KEYS.into_iter();
+        let keys = keys.filter_map(|name| Some((name, facts.variables.get(name)?)));
+        let environment = child_environment(variable, keys);
         let command = ServerCommand::codex(PathBuf::from(program), environment, &workspace);
         let client = connect(&command, &redactor).await?;
 
