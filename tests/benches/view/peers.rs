@@ -174,7 +174,7 @@ impl Place {
         let mut command = Command::new(first);
         command.args(rest).env("HOME", &self.out).env("DO_NOT_TRACK", "1");
         command.env("CLAUDE_PROJECTS_DIR", self.run.join("claude/projects"));
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null());
         command
     }
 
@@ -186,10 +186,13 @@ impl Place {
         let mut usages = Vec::new();
         for _ in 0..rounds {
             let mut command = self.command(name);
-            let stdout = self.out.join("stdout");
+            let (stdout, stderr) = (self.out.join("stdout"), self.out.join("stderr"));
+            command.stderr(std::fs::File::create(&stderr)?);
             command.stdout(std::fs::File::create(&stdout)?);
-            let mut usage =
-                measure::child(&mut command).map_err(|error| format!("{name}: {error}"))?;
+            let mut usage = measure::child(&mut command).map_err(|error| {
+                let said = std::fs::read_to_string(&stderr).unwrap_or_default();
+                format!("{name}: {error}: {}", said.lines().last().unwrap_or_default())
+            })?;
             if name == "agentsview" {
                 // The server is a child of what was measured, which states its memory.
                 let told = std::fs::read_to_string(&stdout)?;

@@ -53,6 +53,8 @@ fn a_bundle_of_any_form_becomes_the_same_page() {
         let bundle = format!("{EXPORTS}/{name}");
         let output = home.traj(&["view", &bundle, "--output", "-"]);
         assert_eq!(output.status.code(), Some(0), "{name}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("wrote to standard output"), "{said}");
         let page = PageFile::parse(&printed(&output));
         let mut files: Vec<_> = page.head["files"].as_array().unwrap().clone();
         files.iter_mut().for_each(|file| file["chunk"] = 0.into());

@@ -251,10 +251,11 @@ impl<W: Write> Write for StoppableWriter<W> {
 }
 
 fn describe(viewed: &Viewed, path: Option<&Path>) -> String {
-    let path = path.map_or_else(String::new, |path| format!(" {}", path.display()));
+    let path =
+        path.map_or_else(|| "to standard output".to_owned(), |path| path.display().to_string());
     let mut figures = vec![shown_size(viewed.bytes)];
     figures.extend(viewed.events.map(|events| counted(events, "event")));
     figures.extend(viewed.digest.as_ref().map(|digest| format!("manifest {digest}")));
     let figures = figures.join(", ");
-    format!("wrote{}\n{figures}\n", escape_control(&path))
+    format!("wrote {}\n{figures}\n", escape_control(&path))
 }
