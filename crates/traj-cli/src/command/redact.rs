@@ -16,6 +16,7 @@ use crate::compose::Host;
 use crate::input_lines::for_each_line;
 use crate::json_document::JsonDocument;
 use crate::output::{CommandOutput, cannot_print};
+use crate::quantity::counted;
 use crate::redaction_options::{KeyOptions, RuleOptions};
 
 /// Plain text is redacted in blocks of about this size.
@@ -282,21 +283,28 @@ fn write_private(host: &Host, path: &Path, bytes: &[u8]) -> Result<(), CommandEr
     })
 }
 
+const SURVIVED: &str = "look like secrets and were kept (see --report)";
+const SURVIVED_ALONE: &str = "looks like a secret and was kept (see --report)";
+
 fn describe(summary: &Summary) -> String {
-    let mut text = format!("hid {} secrets", summary.hidden);
-    for (count, what) in [
-        (summary.media, "media replaced"),
-        (summary.paths, "paths and names replaced"),
-        (summary.foreign_markers, "markers were already there"),
-        (summary.survivors, "strings look like secrets and were kept (see --report)"),
-        (summary.invalid_lines, "lines were not JSON"),
-        (summary.omitted_lines, "lines omitted"),
-        (summary.cut_lines, "lines nested too deeply and cut"),
+    let mut text = format!("hid {}", counted(summary.hidden, "secret"));
+    for (count, one, what, what_of_one) in [
+        (summary.media, "medium", "replaced", "replaced"),
+        (summary.paths, "path or name", "replaced", "replaced"),
+        (summary.foreign_markers, "marker", "were already there", "was already there"),
+        (summary.survivors, "string", SURVIVED, SURVIVED_ALONE),
+        (summary.invalid_lines, "line", "were not JSON", "was not JSON"),
+        (summary.omitted_lines, "line", "omitted", "omitted"),
+        (summary.cut_lines, "line", "nested too deeply and cut", "nested too deeply and cut"),
     ] {
-        if count > 0 {
-            // Writing to a string cannot fail.
-            let _ = write!(text, ", {count} {what}");
-        }
+        let what = if count == 1 { what_of_one } else { what };
+        // Writing to a string cannot fail.
+        let _ = match (count, one) {
+            (0, _) => Ok(()),
+            (2.., "medium") => write!(text, ", {count} media {what}"),
+            (2.., "path or name") => write!(text, ", {count} paths and names {what}"),
+            _ => write!(text, ", {} {what}", counted(count, one)),
+        };
     }
     text
 }

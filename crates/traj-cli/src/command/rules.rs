@@ -12,6 +12,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
+use crate::quantity::counted;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
@@ -129,8 +130,12 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
                     .map(|problem| format!("{}\n", escape_control(problem)))
                     .collect::<String>();
                 // Writing to a string cannot fail.
-                let _ =
-                    writeln!(text, "{} rules, {} problems", report.rules, report.problems.len());
+                let _ = writeln!(
+                    text,
+                    "{}, {}",
+                    counted(report.rules as u64, "rule"),
+                    counted(report.problems.len() as u64, "problem")
+                );
                 text
             })
         }

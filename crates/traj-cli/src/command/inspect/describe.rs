@@ -4,6 +4,7 @@
 use traj_export::{CallSummary, Summary, TimelineRow, UsageSummary};
 
 use crate::command::verify;
+use crate::quantity::counted;
 use crate::terminal_text::escape_control;
 
 /// How many rows of the timeline are printed, from its start and from its end.
@@ -260,8 +261,10 @@ fn redaction(summary: &Summary, lines: &mut Vec<String>) {
         return;
     };
     lines.push(format!(
-        "redacted  {} secrets, {} media, {} paths",
-        redaction.total, redaction.media, redaction.paths
+        "redacted  {}, {} media, {}",
+        counted(redaction.total, "secret"),
+        redaction.media,
+        counted(redaction.paths, "path")
     ));
     let counted = redaction.rules.iter();
     lines

@@ -205,6 +205,15 @@ impl<'s> LearnedSecrets<'s> {
     }
 }
 
+/// How often a string is searched again after a glued secret was hidden in it.
+const MOST_ROUNDS: usize = 4;
+
+/// Whether a letter or digit is right before or behind a span.
+fn is_glued(text: &[u8], span: &Span) -> bool {
+    let is_letter = |place: usize| text.get(place).is_some_and(u8::is_ascii_alphanumeric);
+    is_letter(span.end) || span.start.checked_sub(1).is_some_and(is_letter)
+}
+
 impl DocumentPass<'_> {
     /// Remembers a secret, unless it could be an ordinary word.
     pub(in crate::redaction) fn learn(&mut self, secret: &str, rule: RuleIndex) {
@@ -234,7 +243,21 @@ impl DocumentPass<'_> {
         learned: &LearnedSecrets<'_>,
     ) -> Option<String> {
         let spans = learned.find(text.as_bytes());
-        if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
+        if spans.is_empty() {
+            return None;
+        }
+        let mut hidden = self.hide_spans(text, &spans);
+        // Where a secret was glued to letters, a token may begin behind its marker.
+        if spans.iter().any(|span| is_glued(text.as_bytes(), span)) {
+            for _ in 0..MOST_ROUNDS {
+                let spans = self.finder.find(&hidden).spans;
+                if spans.is_empty() {
+                    break;
+                }
+                hidden = self.hide_spans(&hidden, &spans);
+            }
+        }
+        Some(hidden)
     }
 
     /// Like [`DocumentPass::repeat_text`], for every string of a document outside

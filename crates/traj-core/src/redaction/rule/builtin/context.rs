@@ -144,6 +144,8 @@ pub(super) const ROWS: &[Row] = &[
             ">>> print(settings.API_TOKEN)\n⟦{an:32}⟧",
             "the new token's value is ⟦{an:32}⟧",
             "API_TOKEN ::= ⟦{an:32}⟧",
+            "API_TOKEN :::= \"⟦{an:32}⟧\"",
+            "System.setProperty(\"ACME_TOKEN\", \"⟦{d:16}⟧\");",
             "$ echo $DEPLOY_TOKEN\n⟦{an:32}⟧",
             "token = os.environ.get(\"T\") or \"⟦{an:32}⟧\"",
             "--token ⟦{an:32}⟧",

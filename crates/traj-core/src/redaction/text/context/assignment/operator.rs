@@ -28,6 +28,7 @@ const OPERATORS: &[(&[u8], Operator)] = &[
     (b"!=", Operator::Quotes),
     (b"=~", Operator::Nothing),
     (b"=>", Operator::Points),
+    (b":::=", Operator::Assigns),
     (b"::=", Operator::Assigns),
     (b":=", Operator::Assigns),
     (b"?=", Operator::Assigns),
@@ -43,7 +44,7 @@ const OPERATORS: &[(&[u8], Operator)] = &[
 
 /// The operator at `place`, and where it ends.
 pub(super) fn operator(scan: &ContextScan<'_>, place: usize) -> Option<(Operator, usize)> {
-    let rest = scan.slice(place, place + 3);
+    let rest = scan.slice(place, place + 4);
     OPERATORS
         .iter()
         .find(|(sign, _)| rest.starts_with(sign))
