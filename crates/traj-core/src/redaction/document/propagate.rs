@@ -208,7 +208,7 @@ impl<'s> LearnedSecrets<'s> {
 /// How often a string is searched again after a glued secret was hidden in it.
 const MOST_ROUNDS: usize = 4;
 
-/// Whether a letter or digit is right before or behind a span.
+/// Whether a letter or digit is right before or after a span.
 fn is_glued(text: &[u8], span: &Span) -> bool {
     let is_letter = |place: usize| text.get(place).is_some_and(u8::is_ascii_alphanumeric);
     is_letter(span.end) || span.start.checked_sub(1).is_some_and(is_letter)
@@ -247,7 +247,7 @@ impl DocumentPass<'_> {
             return None;
         }
         let mut hidden = self.hide_spans(text, &spans);
-        // Where a secret was glued to letters, a token may begin behind its marker.
+        // Where a secret was glued to letters, a token may begin after its marker.
         if spans.iter().any(|span| is_glued(text.as_bytes(), span)) {
             for _ in 0..MOST_ROUNDS {
                 let spans = self.finder.find(&hidden).spans;

@@ -362,9 +362,7 @@ fn quoted_only(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
         return;
     };
     let bytes = scan.slice(value.start, value.end);
-    let is_number = bytes.len() >= 14 && bytes.iter().all(u8::is_ascii_digit);
-    if is_number || looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes) || is_noise(bytes)
-    {
+    if looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes) || is_noise(bytes) {
         scan.hide_if(value.start, value.end, label.class, Style::Quoted);
     }
 }
