@@ -5,6 +5,7 @@
     reason = "helpers of a test fail by panicking, as the test does"
 )]
 
+mod agents;
 mod bundle;
 mod care;
 mod cli;

@@ -7,11 +7,13 @@
 //! - [`page_file`]: reads a page as a browser does
 //! - [`traj_binary`], [`json_schema`]: the command under test and its `--json`
 //! - [`codex_rig`], [`model_server`]: the real Codex CLI with a scripted model
+//! - [`agents`]: other real agents with a scripted model
 //! - [`host`]: programs and permissions of the host, and what to do without them
 //! - [`redaction_laws`]: what holds for any redacted input
 //! - [`dice`]: random choices that can be repeated
 #![expect(clippy::expect_used, reason = "a suite fails by panicking, with a reason")]
 
+pub mod agents;
 pub mod codex_rig;
 pub mod contract;
 pub mod dice;

@@ -5,7 +5,7 @@
 //! needs no session state and any number of threads and processes can share it. A prompt without a
 //! marker is answered with `echo: ` and its text.
 
-mod http;
+pub(crate) mod http;
 mod reply;
 
 use std::io::Write as _;

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::npm::Pins;
+use crate::npm::{Pins, Place};
 use crate::workspace::Workspace;
 
-pub(crate) const PINS: Pins = Pins { name: "codex", title: "the real Codex CLI", entry: program };
+pub(crate) const PINS: Pins =
+    Pins { name: "codex", title: "the real Codex CLI", place: Place::Target, entry: program };
 
 /// The executable for this machine; its path differs between versions.
 fn program(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {

@@ -31,6 +31,10 @@ xflags::xflags! {
         /// file, function and directory sizes, documentation, forgotten tests.
         cmd tidy {}
 
+        /// Install pinned real agents into a cache, run them offline, and check that traj
+        /// reads what they wrote.
+        cmd agents {}
+
         /// Install the pinned Codex CLIs of the end-to-end tests into target/codex.
         cmd codex {}
 

@@ -4,6 +4,7 @@
 //! cargo, git and the built binary, and read their output.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
+mod agents;
 mod bench;
 mod ci;
 mod codex;
@@ -41,6 +42,7 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
     match verb {
         XtaskCmd::Ci(flags) => ci::run(&workspace, &flags),
         XtaskCmd::Sweep(flags) => sweep::run(&workspace, &flags),
+        XtaskCmd::Agents(_) => agents::run(&workspace),
         XtaskCmd::Codex(_) => codex::PINS.run(&workspace),
         XtaskCmd::Openclaw(_) => openclaw::PINS.run(&workspace),
         XtaskCmd::Peers(_) => peers::run(&workspace),

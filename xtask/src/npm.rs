@@ -1,8 +1,9 @@
 //! Third-party programs that tests run, installed by npm at pinned versions.
 //!
-//! Each pinned version has a directory `tests/NAME/VERSION` with a package file
-//! and its lock. npm checks the packages against the hashes in the lock and puts
-//! them into `target/NAME/VERSION`. None of this is committed or shipped.
+//! Each pinned version has a directory with a package file and its lock:
+//! `tests/NAME/VERSION`, or `tests/agents/NAME/VERSION`. npm checks the packages
+//! against the hashes in the lock and puts them into `target/NAME/VERSION`, or into
+//! the cache of agents. None of this is committed or shipped.
 
 use std::path::{Path, PathBuf};
 
@@ -19,8 +20,47 @@ pub(crate) struct Pins {
     pub(crate) name: &'static str,
     /// The program's name for people.
     pub(crate) title: &'static str,
+    /// Where the versions are pinned and installed.
+    pub(crate) place: Place,
     /// Finds the target of the link in the directory of an installed version.
     pub(crate) entry: fn(&Workspace, &Path) -> Result<PathBuf>,
+}
+
+/// Where the versions of a program are pinned and installed.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// Pinned in `tests/NAME`, installed into `target/NAME`.
+    Target,
+    /// Pinned in `tests/agents/NAME`, installed into a cache outside `target`:
+    /// these programs are large, and do not depend on the build.
+    Cache,
+}
+
+impl Place {
+    fn pins(self, name: &str) -> PathBuf {
+        match self {
+            Self::Target => Path::new("tests").join(name),
+            Self::Cache => Path::new("tests/agents").join(name),
+        }
+    }
+
+    fn installed(self, workspace: &Workspace, name: &str) -> Result<PathBuf> {
+        match self {
+            Self::Target => Ok(workspace.target()?.join(name)),
+            Self::Cache => Ok(agents_cache(workspace)?.join(name)),
+        }
+    }
+}
+
+/// The directory of installed agents.
+fn agents_cache(workspace: &Workspace) -> Result<PathBuf> {
+    let variable = |name: &str| workspace.sh.var(name).ok().filter(|value| !value.is_empty());
+    if let Some(named) = variable("TRAJ_TEST_AGENTS") {
+        return Ok(PathBuf::from(named));
+    }
+    let cache = variable("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")));
+    Ok(cache.context("HOME is not set")?.join("traj-agents"))
 }
 
 impl Pins {
@@ -47,8 +87,7 @@ impl Pins {
 
     /// The directories of the pins, oldest version first.
     fn versions(&self, workspace: &Workspace) -> Result<Vec<PathBuf>> {
-        let mut versions: Vec<PathBuf> =
-            workspace.sh.read_dir(Path::new("tests").join(self.name))?;
+        let mut versions: Vec<PathBuf> = workspace.sh.read_dir(self.place.pins(self.name))?;
         versions.retain(|pin| pin.join("package.json").exists());
         versions.sort_by_key(|pin| numbers(pin));
         Ok(versions)
@@ -56,7 +95,7 @@ impl Pins {
 
     fn install_missing(&self, workspace: &Workspace, versions: &[PathBuf]) -> Result<Outcome> {
         let sh = &workspace.sh;
-        let target = workspace.target()?.join(self.name);
+        let target = self.place.installed(workspace, self.name)?;
         let missing: Vec<&PathBuf> =
             versions.iter().filter(|pin| !self.is_installed(workspace, pin, &target)).collect();
         if missing.is_empty() {

@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::npm::Pins;
+use crate::npm::{Pins, Place};
 use crate::workspace::Workspace;
 
-pub(crate) const PINS: Pins =
-    Pins { name: "openclaw", title: "the real OpenClaw", entry: session_manager };
+pub(crate) const PINS: Pins = Pins {
+    name: "openclaw",
+    title: "the real OpenClaw",
+    place: Place::Target,
+    entry: session_manager,
+};
 
 /// The module with the session manager; its name carries a hash.
 fn session_manager(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {

@@ -12,7 +12,7 @@ use xshell::cmd;
 
 use super::{Outcome, Step, deny, page};
 use crate::workspace::Workspace;
-use crate::{bench, codex, demo, fuzz, openclaw, tidy};
+use crate::{agents, bench, codex, demo, fuzz, openclaw, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {
@@ -28,6 +28,7 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "codex", run: |workspace| codex::PINS.install_newest(workspace) },
         Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
         Step { name: "tests", run: tests },
+        Step { name: "agents", run: real_agents },
         Step { name: "doctests", run: doctests },
         Step { name: "page in a browser", run: page::browser },
         Step { name: "demo", run: demonstration },
@@ -82,11 +83,26 @@ fn tests(workspace: &Workspace) -> Result<Outcome> {
         .run()?;
     let nextest = cmd!(sh, "cargo nextest --version").quiet().ignore_stdout().ignore_stderr().run();
     if nextest.is_ok() {
-        cmd!(sh, "cargo nextest run --locked --workspace --all-features --profile ci").run()?;
+        let others = format!("not test(/^{}/)", agents::TESTS);
+        cmd!(sh, "cargo nextest run --locked --workspace --all-features --profile ci -E {others}")
+            .run()?;
         return Ok(Outcome::Passed);
     }
-    cmd!(sh, "cargo test --locked --workspace --all-features --lib --bins --tests").run()?;
+    let agents = agents::TESTS;
+    cmd!(
+        sh,
+        "cargo test --locked --workspace --all-features --lib --bins --tests -- --skip {agents}"
+    )
+    .run()?;
     Ok(Outcome::Noted("with `cargo test`: cargo-nextest is not installed".to_owned()))
+}
+
+/// Runs real agents and reads what they wrote.
+fn real_agents(workspace: &Workspace) -> Result<Outcome> {
+    match agents::install_newest(workspace)? {
+        Outcome::Passed => agents::newest(workspace),
+        skipped => Ok(skipped),
+    }
 }
 
 fn doctests(workspace: &Workspace) -> Result<Outcome> {

@@ -1,0 +1,79 @@
+//! Real agents run offline; `traj` reads what they wrote, and says what the model served.
+//!
+//! The newest pinned version of each agent runs everywhere, the older ones in the sweep.
+
+mod compare;
+mod expected;
+mod scenario;
+
+use traj_tests::agents::{Agent, AgentSandbox, Step};
+use traj_tests::codex_rig::is_sweep;
+use traj_tests::host::skipped::skipped;
+
+use compare::shown;
+
+/// A sandbox in which the agent has run this step, or `None` if it is not installed.
+fn sandbox_after(agent: Agent, step: Step) -> Option<AgentSandbox> {
+    let Some(sandbox) = AgentSandbox::new(agent) else {
+        skipped(&format!("{} is not installed: run `cargo xtask agents`", agent.name()));
+        return None;
+    };
+    let output = sandbox.run(step).expect("every agent takes a prompt");
+    assert!(output.status.success(), "{agent:?}: {}", shown(&output));
+    Some(sandbox)
+}
+
+/// Runs the scenario with an agent.
+fn run(agent: Agent) {
+    scenario::conversation(agent);
+    scenario::faults(agent);
+}
+
+#[test]
+fn claude_code() {
+    run(Agent::ClaudeCode("2.1.326"));
+    scenario::forks(Agent::ClaudeCode("2.1.326"));
+}
+
+#[test]
+fn older_claude_code() {
+    if is_sweep() {
+        for version in ["1.0.100", "2.0.42", "2.1.197"] {
+            run(Agent::ClaudeCode(version));
+        }
+        for version in ["2.0.42", "2.1.197"] {
+            scenario::forks(Agent::ClaudeCode(version));
+        }
+    }
+}
+
+#[test]
+fn copilot() {
+    run(Agent::Copilot("1.0.102"));
+}
+
+#[test]
+fn gemini_cli() {
+    run(Agent::GeminiCli("0.61.0"));
+}
+
+#[test]
+fn open_code() {
+    run(Agent::OpenCode("1.18.33"));
+    scenario::forks(Agent::OpenCode("1.18.33"));
+}
+
+#[test]
+fn pi() {
+    run(Agent::Pi("0.74.2"));
+}
+
+#[test]
+fn qwen_code() {
+    run(Agent::QwenCode("0.24.4"));
+}
+
+#[test]
+fn continue_dev() {
+    run(Agent::Continue("1.5.47"));
+}

@@ -1,0 +1,76 @@
+//! What the files of each agent can state, of what the model served.
+
+use traj_tests::agents::{Agent, Tokens};
+
+/// What an agent writes down.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    /// The name that `traj` gives to its dialect.
+    pub(super) dialect: &'static str,
+    /// Whether calls keep the ids that the model gave them.
+    pub(super) keeps_ids: bool,
+    /// Whether the exit code of a command is in its files.
+    pub(super) keeps_exit_codes: bool,
+    /// Whether a command that fails is a failed call: some agents only print the code.
+    pub(super) marks_failures: bool,
+    /// Whether it hands work to sub-agents, whose runs `traj` joins.
+    pub(super) has_helpers: bool,
+    /// Whether the tokens of each model call are in its files.
+    pub(super) keeps_tokens: bool,
+    /// Whether an interrupted call is in its files.
+    pub(super) keeps_unanswered_calls: bool,
+    /// Whether a request that the model refused is in its files.
+    pub(super) keeps_refusals: bool,
+}
+
+impl Expected {
+    pub(super) const fn of(agent: Agent) -> Self {
+        let everything = Self {
+            dialect: "",
+            keeps_ids: true,
+            keeps_exit_codes: true,
+            marks_failures: true,
+            has_helpers: true,
+            keeps_tokens: true,
+            keeps_unanswered_calls: true,
+            keeps_refusals: true,
+        };
+        match agent {
+            Agent::ClaudeCode(_) => Self { dialect: "claude-code", ..everything },
+            Agent::Copilot(_) => Self { dialect: "copilot", ..everything },
+            Agent::GeminiCli(_) => Self {
+                dialect: "gemini-cli",
+                keeps_ids: false,
+                keeps_unanswered_calls: false,
+                keeps_refusals: false,
+                ..everything
+            },
+            Agent::OpenCode(_) => Self { dialect: "opencode", ..everything },
+            Agent::Pi(_) => Self { dialect: "pi", has_helpers: false, ..everything },
+            Agent::QwenCode(_) => Self { dialect: "qwen-code", ..everything },
+            Agent::Continue(_) => Self {
+                dialect: "continue",
+                has_helpers: false,
+                keeps_unanswered_calls: false,
+                keeps_refusals: false,
+                ..everything
+            },
+            _ => everything,
+        }
+    }
+
+    /// What of these tokens an agent's files state.
+    pub(super) const fn kept(self, agent: Agent, served: Tokens) -> Tokens {
+        match agent {
+            // The API has no count of tokens written to a cache, and this one none of reasoning.
+            Agent::ClaudeCode(_) => Tokens { reasoning: 0, ..served },
+            Agent::Copilot(_)
+            | Agent::OpenCode(_)
+            | Agent::Pi(_)
+            | Agent::QwenCode(_)
+            | Agent::GeminiCli(_)
+            | Agent::Continue(_) => Tokens { written: 0, ..served },
+            _ => served,
+        }
+    }
+}

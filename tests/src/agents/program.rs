@@ -1,0 +1,340 @@
+//! How to start each agent, and where it writes its sessions.
+
+mod node;
+mod paths;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::sandbox::{AgentSandbox, Step};
+use node::installed;
+use paths::files_below;
+
+/// A program and its arguments.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Invocation {
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Variables beside the sandbox's own.
+    pub environment: Vec<(String, String)>,
+}
+
+/// An agent, in one of the pinned versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode(&'static str),
+    /// GitHub Copilot CLI.
+    Copilot(&'static str),
+    /// Gemini CLI.
+    GeminiCli(&'static str),
+    /// opencode.
+    OpenCode(&'static str),
+    /// pi.
+    Pi(&'static str),
+    /// Qwen Code.
+    QwenCode(&'static str),
+    /// Continue.
+    Continue(&'static str),
+}
+
+/// The model's name for agents that let their user choose one.
+const MODEL: &str = "scripted";
+
+impl Agent {
+    /// The name of its pins.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode(_) => "claude-code",
+            Self::Copilot(_) => "copilot",
+            Self::GeminiCli(_) => "gemini-cli",
+            Self::OpenCode(_) => "opencode",
+            Self::Pi(_) => "pi",
+            Self::QwenCode(_) => "qwen-code",
+            Self::Continue(_) => "continue",
+        }
+    }
+
+    const fn version(self) -> &'static str {
+        match self {
+            Self::ClaudeCode(version)
+            | Self::Copilot(version)
+            | Self::GeminiCli(version)
+            | Self::OpenCode(version)
+            | Self::Pi(version)
+            | Self::QwenCode(version)
+            | Self::Continue(version) => version,
+        }
+    }
+
+    /// The name of its general sub-agent.
+    pub(super) const fn helper(self) -> &'static str {
+        match self {
+            Self::OpenCode(_) => "general",
+            Self::GeminiCli(_) => "generalist",
+            _ => "general-purpose",
+        }
+    }
+
+    /// The executable; `None` if this version is not installed.
+    #[must_use]
+    pub fn program(self) -> Option<PathBuf> {
+        installed(self.name(), self.version())
+    }
+
+    /// The directory of the newer Node.js that some agents need.
+    pub(super) fn node(self) -> Option<PathBuf> {
+        let node = installed("node", node::VERSION)?;
+        node.parent().map(Path::to_path_buf)
+    }
+
+    /// Writes the agent's configuration into its home.
+    pub(super) fn configure(self, sandbox: &AgentSandbox) {
+        let url = sandbox.model.url();
+        let write = |file: &str, text: &str| sandbox.write(Path::new(file), text);
+        match self {
+            Self::ClaudeCode(_) | Self::Copilot(_) => {}
+            Self::GeminiCli(_) => write(
+                "home/.gemini/settings.json",
+                &json!({
+                    "security": {"auth": {"selectedType": "gemini-api-key"}},
+                    "general": {"disableAutoUpdate": true},
+                    "privacy": {"usageStatisticsEnabled": false},
+                    "telemetry": {"enabled": false},
+                })
+                .to_string(),
+            ),
+            Self::QwenCode(_) => write(
+                "home/.qwen/settings.json",
+                &json!({
+                    "security": {"auth": {"selectedType": "openai"}},
+                    "general": {"disableAutoUpdate": true, "enableAutoUpdate": false},
+                    "privacy": {"usageStatisticsEnabled": false},
+                })
+                .to_string(),
+            ),
+            Self::OpenCode(_) => write("work/opencode.json", &open_code(&url)),
+            Self::Pi(_) => write(
+                "home/.pi/agent/models.json",
+                &json!({"providers": {"loopback": {
+                    "baseUrl": format!("{url}/v1"), "apiKey": "scripted",
+                    "api": "openai-completions", "models": [{
+                        "id": MODEL, "name": MODEL, "reasoning": true, "input": ["text"],
+                        "cost": {"input": 1.5, "output": 9, "cacheRead": 0.25, "cacheWrite": 0},
+                        "contextWindow": 200_000, "maxTokens": 8192,
+                    }],
+                }}})
+                .to_string(),
+            ),
+            Self::Continue(_) => write(
+                "home/.continue/config.yaml",
+                &format!(
+                    "name: loopback\nversion: 0.0.1\nschema: v1\nmodels:\n  - name: {MODEL}\n    \
+                     provider: openai\n    model: {MODEL}\n    apiKey: scripted\n    apiBase: {url}/v1\n    \
+                     useResponsesApi: false\n    roles: [chat, edit, apply]\n    capabilities: [tool_use]\n"
+                ),
+            ),
+        }
+    }
+
+    /// How to run a step; `None` if the agent knows no such step.
+    pub(super) fn invocation(self, sandbox: &AgentSandbox, step: Step) -> Option<Invocation> {
+        let url = sandbox.model.url();
+        let v1 = format!("{url}/v1");
+        let (arguments, environment): (Vec<&str>, Vec<(&str, &str)>) = match self {
+            Self::ClaudeCode(_) => claude_code(step, &url),
+            Self::Copilot(_) => (
+                match step {
+                    Step::First(prompt) => vec!["-p", prompt],
+                    Step::Next(prompt) => vec!["--continue", "-p", prompt],
+                    Step::Fork(_) | Step::Compact => return None,
+                },
+                vec![
+                    ("COPILOT_PROVIDER_BASE_URL", &v1),
+                    ("COPILOT_PROVIDER_API_KEY", "scripted"),
+                    ("COPILOT_MODEL", MODEL),
+                    ("COPILOT_OFFLINE", "true"),
+                    ("COPILOT_PROVIDER_TYPE", "openai"),
+                    ("COPILOT_PROVIDER_WIRE_API", "completions"),
+                ],
+            ),
+            Self::GeminiCli(_) => (
+                match step {
+                    Step::First(prompt) => vec!["-p", prompt],
+                    Step::Next(prompt) => vec!["--resume", "latest", "-p", prompt],
+                    Step::Fork(_) | Step::Compact => return None,
+                },
+                vec![
+                    ("GEMINI_API_KEY", "scripted"),
+                    ("GOOGLE_GEMINI_BASE_URL", &url),
+                    ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+                    ("GEMINI_DEFAULT_AUTH_TYPE", "gemini-api-key"),
+                ],
+            ),
+            Self::OpenCode(_) => (
+                match step {
+                    Step::First(prompt) => vec![prompt],
+                    Step::Next(prompt) => vec!["-c", prompt],
+                    Step::Fork(prompt) => vec!["-c", "--fork", prompt],
+                    Step::Compact => return None,
+                },
+                vec![
+                    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+                    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+                    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+                ],
+            ),
+            Self::Pi(_) => (
+                match step {
+                    Step::First(prompt) => vec![prompt],
+                    Step::Next(prompt) => vec!["--continue", prompt],
+                    Step::Fork(_) | Step::Compact => return None,
+                },
+                vec![("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")],
+            ),
+            Self::QwenCode(_) => (
+                match step {
+                    Step::First(prompt) => vec!["-p", prompt],
+                    Step::Next(prompt) => vec!["--continue", "-p", prompt],
+                    Step::Compact => vec!["--continue", "-p", "/compress"],
+                    Step::Fork(_) => return None,
+                },
+                vec![
+                    ("OPENAI_API_KEY", "scripted"),
+                    ("OPENAI_BASE_URL", &v1),
+                    ("OPENAI_MODEL", MODEL),
+                ],
+            ),
+            Self::Continue(_) => (
+                match step {
+                    Step::First(prompt) => vec![prompt],
+                    Step::Next(prompt) => vec!["--resume", prompt],
+                    Step::Fork(_) | Step::Compact => return None,
+                },
+                vec![
+                    ("CONTINUE_TELEMETRY_ENABLED", "0"),
+                    ("CONTINUE_ALLOW_ANONYMOUS_TELEMETRY", "0"),
+                ],
+            ),
+        };
+        let owned = |text: &str| text.to_owned();
+        let mut all: Vec<String> = self.always(sandbox);
+        all.extend(arguments.into_iter().map(owned));
+        Some(Invocation {
+            program: self.program()?,
+            arguments: all,
+            environment: environment
+                .iter()
+                .map(|(name, value)| (owned(name), owned(value)))
+                .collect(),
+        })
+    }
+
+    /// The arguments of every step.
+    fn always(self, sandbox: &AgentSandbox) -> Vec<String> {
+        let arguments: &[&str] = match self {
+            Self::ClaudeCode(_) => &[
+                "-p",
+                "--dangerously-skip-permissions",
+                "--output-format",
+                "stream-json",
+                "--verbose",
+                "--model",
+                "claude-sonnet-4-5",
+            ],
+            Self::Copilot(_) => &["--allow-all-tools", "--allow-all-paths"],
+            Self::GeminiCli(_) => {
+                &["-y", "--skip-trust", "-m", "gemini-2.5-pro", "-o", "stream-json"]
+            }
+            Self::OpenCode(_) => &["run", "--format", "json", "--auto", "-m", "loopback/scripted"],
+            Self::Pi(_) => &[
+                "-p",
+                "--provider",
+                "loopback",
+                "--model",
+                MODEL,
+                "--thinking",
+                "low",
+                "--mode",
+                "json",
+            ],
+            Self::QwenCode(_) => &["-y", "-o", "stream-json", "--auth-type", "openai"],
+            Self::Continue(_) => {
+                let file = sandbox.home().join(".continue/config.yaml");
+                let file = file.to_string_lossy().into_owned();
+                return vec!["-p".into(), "--auto".into(), "--config".into(), file];
+            }
+        };
+        arguments.iter().map(|argument| (*argument).to_owned()).collect()
+    }
+
+    /// The sessions that the agent wrote, oldest first. Sub-agents' files are not sessions.
+    pub(super) fn sessions(self, sandbox: &AgentSandbox) -> Vec<PathBuf> {
+        let home = sandbox.home();
+        let (folder, depth, is_session): (&str, usize, fn(&str) -> bool) = match self {
+            Self::ClaudeCode(_) => (".claude/projects", 2, |name| {
+                name.ends_with(".jsonl") && !name.starts_with("agent-")
+            }),
+            Self::Copilot(_) => (".copilot/session-state", 2, |name| name == "events.jsonl"),
+            Self::GeminiCli(_) => {
+                (".gemini/tmp", 3, |name| name.starts_with("session-") && name.ends_with(".jsonl"))
+            }
+            Self::OpenCode(_) => (".local/share/opencode", 1, |name| name == "opencode.db"),
+            Self::Pi(_) => (".pi/agent/sessions", 2, |name| name.ends_with(".jsonl")),
+            Self::QwenCode(_) => (".qwen/projects", 3, |name| {
+                name.ends_with(".jsonl")
+                    && name.len() == "00000000-0000-0000-0000-000000000000.jsonl".len()
+            }),
+            Self::Continue(_) => {
+                (".continue/sessions", 1, |name| name.ends_with(".json") && name != "sessions.json")
+            }
+        };
+        files_below(&home.join(folder), depth, is_session)
+    }
+}
+
+fn claude_code(step: Step, url: &str) -> (Vec<&'static str>, Vec<(&'static str, &str)>) {
+    let arguments = match step {
+        Step::First(prompt) => vec![prompt],
+        Step::Next(prompt) => vec!["--continue", prompt],
+        Step::Fork(prompt) => vec!["--continue", "--fork-session", prompt],
+        Step::Compact => vec!["--continue", "/compact keep it short"],
+    };
+    let environment = vec![
+        ("ANTHROPIC_BASE_URL", url),
+        ("ANTHROPIC_API_KEY", "scripted"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("IS_SANDBOX", "1"),
+        ("MAX_THINKING_TOKENS", "4000"),
+        ("CLAUDE_CODE_MAX_RETRIES", "1"),
+        ("API_TIMEOUT_MS", "20000"),
+    ];
+    (arguments, environment)
+}
+
+fn open_code(url: &str) -> String {
+    let model = json!({
+        "name": MODEL, "reasoning": true, "tool_call": true,
+        "limit": {"context": 200_000, "output": 8192},
+        "cost": {"input": 1.5, "output": 9, "cache_read": 0.25},
+    });
+    json!({
+        "autoupdate": false, "share": "disabled",
+        "permission": {"*": "allow", "bash": "allow", "edit": "allow", "external_directory": "allow"},
+        "model": "loopback/scripted", "small_model": "loopback/scripted",
+        "provider": {"loopback": {
+            "npm": "@ai-sdk/openai-compatible", "name": "loopback",
+            "options": {"baseURL": format!("{url}/v1"), "apiKey": "scripted"},
+            "models": {"scripted": model},
+        }},
+    })
+    .to_string()
+}

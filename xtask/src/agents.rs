@@ -1,0 +1,159 @@
+//! `cargo xtask agents`: real agents run offline, and `traj` reads what they wrote.
+//!
+//! The agents are installed into a cache outside `target` (see `npm`). Where the
+//! host permits it, they run in a network namespace with a loopback only.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use xshell::cmd;
+
+use crate::ci::Outcome;
+use crate::npm::{Pins, Place};
+use crate::workspace::Workspace;
+
+/// The agents, and the Node.js that some of them need.
+const PROGRAMS: [Pins; 8] = [
+    Pins {
+        name: "node",
+        title: "Node.js for the agents",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/node-*/bin/node"]),
+    },
+    Pins {
+        name: "claude-code",
+        title: "the real Claude Code",
+        place: Place::Cache,
+        entry: |_, folder| {
+            let packaged = "node_modules/@anthropic-ai/claude-code-*/claude";
+            first_of(folder, &[packaged, "node_modules/.bin/claude"])
+        },
+    },
+    Pins {
+        name: "copilot",
+        title: "the real Copilot CLI",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/.bin/copilot"]),
+    },
+    Pins {
+        name: "gemini-cli",
+        title: "the real Gemini CLI",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/.bin/gemini"]),
+    },
+    Pins {
+        name: "opencode",
+        title: "the real opencode",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/opencode-*/bin/opencode"]),
+    },
+    Pins {
+        name: "pi",
+        title: "the real pi",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/.bin/pi"]),
+    },
+    Pins {
+        name: "qwen-code",
+        title: "the real Qwen Code",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/.bin/qwen"]),
+    },
+    Pins {
+        name: "continue",
+        title: "the real Continue",
+        place: Place::Cache,
+        entry: |_, folder| first_of(folder, &["node_modules/.bin/cn"]),
+    },
+];
+
+/// The tests that run agents.
+pub(crate) const TESTS: &str = "agents::";
+
+/// Installs every pinned version and runs the tests with all of them.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let installed = install(workspace, Pins::install_all)?;
+    if let Outcome::Skipped(reason) = installed {
+        bail!(reason);
+    }
+    cmd!(workspace.sh, "cargo build --locked --workspace --all-features --bins --tests").run()?;
+    test(workspace, true)
+}
+
+/// Installs the newest pinned version of each agent.
+pub(crate) fn install_newest(workspace: &Workspace) -> Result<Outcome> {
+    install(workspace, Pins::install_newest)
+}
+
+fn install(
+    workspace: &Workspace,
+    versions: fn(&Pins, &Workspace) -> Result<Outcome>,
+) -> Result<Outcome> {
+    for program in &PROGRAMS {
+        let outcome = versions(program, workspace)?;
+        if !matches!(outcome, Outcome::Passed) {
+            return Ok(outcome);
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Runs the tests with the newest version of each agent.
+pub(crate) fn newest(workspace: &Workspace) -> Result<Outcome> {
+    test(workspace, false)?;
+    if is_isolated(workspace) {
+        return Ok(Outcome::Passed);
+    }
+    Ok(Outcome::Noted("the agents ran without a network namespace of their own".to_owned()))
+}
+
+fn test(workspace: &Workspace, is_sweep: bool) -> Result<()> {
+    let sh = &workspace.sh;
+    let tests = "cargo test --locked --offline --all-features --package traj-tests --test it";
+    let tests = format!("{tests} -- {TESTS} --test-threads 2");
+    let mut command = if is_isolated(workspace) {
+        let script = format!("ip link set lo up && exec {tests}");
+        cmd!(sh, "unshare --net sh -c {script}")
+    } else {
+        cmd!(sh, "sh -c {tests}")
+    };
+    // Tests build nothing: cargo would look for its registry.
+    command = command.env("CARGO_NET_OFFLINE", "true");
+    if is_sweep {
+        command = command.env("TRAJ_TEST_SWEEP", "true");
+    }
+    command.run().context("an agent's files are not read as they should")
+}
+
+/// Whether this host lets us make a network namespace with a loopback.
+fn is_isolated(workspace: &Workspace) -> bool {
+    let script = "ip link set lo up";
+    let tried = cmd!(workspace.sh, "unshare --net sh -c {script}").quiet();
+    tried.ignore_stdout().ignore_stderr().run().is_ok()
+}
+
+/// The first file that exists. A `*` stands for the rest of a directory's name.
+fn first_of(folder: &Path, candidates: &[&str]) -> Result<PathBuf> {
+    for candidate in candidates {
+        let Some((front, back)) = candidate.split_once('*') else {
+            let file = folder.join(candidate);
+            if file.exists() {
+                return Ok(file);
+            }
+            continue;
+        };
+        let (parent, prefix) = front.rsplit_once('/').unwrap_or((".", front));
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(folder.join(parent))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+            .map(|entry| entry.path().join(back.trim_start_matches('/')))
+            .collect();
+        entries.sort();
+        if let Some(file) = entries.into_iter().find(|file| file.exists()) {
+            return Ok(file);
+        }
+    }
+    bail!("the package has no executable for this machine")
+}
