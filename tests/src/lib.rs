@@ -2,7 +2,7 @@
 //!
 //! - [`contract`]: what each port promises, for every adapter
 //! - [`rows`], [`session_fixtures`]: rows, and whole sessions of every dialect
-//! - [`sidecar`], [`stub_store`]: sidecars and stores for tests of the recorder
+//! - [`sidecar`]: sidecars and stores for tests of the recorder
 //! - [`export_fixture`], [`export_home`]: exports in memory, and with the binary
 //! - [`page_file`]: reads a page as a browser does
 //! - [`traj_binary`], [`json_schema`]: the command under test and its `--json`
@@ -27,5 +27,4 @@ pub mod redaction_laws;
 pub mod rows;
 pub mod session_fixtures;
 pub mod sidecar;
-pub mod stub_store;
 pub mod traj_binary;

@@ -3,6 +3,7 @@
 
 mod content;
 mod place;
+pub mod stub_store;
 
 pub use content::{Row, SidecarContent};
 pub use place::Place;

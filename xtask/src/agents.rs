@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use xshell::cmd;
+use xshell::{Shell, cmd};
 
 use crate::ci::Outcome;
 use crate::npm::{Pins, Place};
@@ -18,52 +18,56 @@ const PROGRAMS: [Pins; 8] = [
         name: "node",
         title: "Node.js for the agents",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/node-*/bin/node"]),
+        entry: |workspace, folder| {
+            first_of(&workspace.sh, folder, &["node_modules/node-*/bin/node"])
+        },
     },
     Pins {
         name: "claude-code",
         title: "the real Claude Code",
         place: Place::Cache,
-        entry: |_, folder| {
+        entry: |workspace, folder| {
             let packaged = "node_modules/@anthropic-ai/claude-code-*/claude";
-            first_of(folder, &[packaged, "node_modules/.bin/claude"])
+            first_of(&workspace.sh, folder, &[packaged, "node_modules/.bin/claude"])
         },
     },
     Pins {
         name: "copilot",
         title: "the real Copilot CLI",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/.bin/copilot"]),
+        entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/copilot"]),
     },
     Pins {
         name: "gemini-cli",
         title: "the real Gemini CLI",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/.bin/gemini"]),
+        entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/gemini"]),
     },
     Pins {
         name: "opencode",
         title: "the real opencode",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/opencode-*/bin/opencode"]),
+        entry: |workspace, folder| {
+            first_of(&workspace.sh, folder, &["node_modules/opencode-*/bin/opencode"])
+        },
     },
     Pins {
         name: "pi",
         title: "the real pi",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/.bin/pi"]),
+        entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/pi"]),
     },
     Pins {
         name: "qwen-code",
         title: "the real Qwen Code",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/.bin/qwen"]),
+        entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/qwen"]),
     },
     Pins {
         name: "continue",
         title: "the real Continue",
         place: Place::Cache,
-        entry: |_, folder| first_of(folder, &["node_modules/.bin/cn"]),
+        entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/cn"]),
     },
 ];
 
@@ -133,25 +137,23 @@ fn is_isolated(workspace: &Workspace) -> bool {
 }
 
 /// The first file that exists. A `*` stands for the rest of a directory's name.
-fn first_of(folder: &Path, candidates: &[&str]) -> Result<PathBuf> {
+fn first_of(sh: &Shell, folder: &Path, candidates: &[&str]) -> Result<PathBuf> {
     for candidate in candidates {
-        let Some((front, back)) = candidate.split_once('*') else {
-            let file = folder.join(candidate);
-            if file.exists() {
-                return Ok(file);
+        let files = match candidate.split_once('*') {
+            None => vec![folder.join(candidate)],
+            Some((front, back)) => {
+                let (parent, prefix) = front.rsplit_once('/').unwrap_or((".", front));
+                let entries = sh.read_dir(folder.join(parent)).unwrap_or_default().into_iter();
+                let starts = |entry: &PathBuf| {
+                    entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+                };
+                entries
+                    .filter(starts)
+                    .map(|entry| entry.join(back.trim_start_matches('/')))
+                    .collect()
             }
-            continue;
         };
-        let (parent, prefix) = front.rsplit_once('/').unwrap_or((".", front));
-        let mut entries: Vec<PathBuf> = std::fs::read_dir(folder.join(parent))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
-            .map(|entry| entry.path().join(back.trim_start_matches('/')))
-            .collect();
-        entries.sort();
-        if let Some(file) = entries.into_iter().find(|file| file.exists()) {
+        if let Some(file) = files.into_iter().find(|file| file.exists()) {
             return Ok(file);
         }
     }

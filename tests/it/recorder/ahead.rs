@@ -8,7 +8,7 @@ use std::time::Duration;
 use traj_core::memory::MemoryTrajectoryStore;
 use traj_core::settings::Settings;
 use traj_tests::sidecar::event;
-use traj_tests::stub_store::{Call, StubStore};
+use traj_tests::sidecar::stub_store::{Call, StubStore};
 
 use crate::recorder::behaviour::{content, reported, start, texts};
 

@@ -11,8 +11,8 @@ use traj_core::port::TrajectoryStore;
 use traj_core::settings::{Settings, WhenFull};
 use traj_core::timestamp::UnixMillis;
 use traj_fs::Recorder;
+use traj_tests::sidecar::stub_store::{Call, StubStore};
 use traj_tests::sidecar::{Place, SidecarContent, event, redactor, session};
-use traj_tests::stub_store::{Call, StubStore};
 
 pub(crate) fn start(store: impl TrajectoryStore + 'static, settings: &Settings) -> Recorder {
     let context = RunContext::new(session("chat"));

@@ -10,8 +10,8 @@ use traj_core::port::Clock;
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::Recorder;
+use traj_tests::sidecar::stub_store::{Call, StubStore};
 use traj_tests::sidecar::{Place, event, redactor, session};
-use traj_tests::stub_store::{Call, StubStore};
 
 use crate::recorder::behaviour::{content, reported, start, texts};
 use crate::recorder::process::{BINARY, NO_THREADS, RecorderProcess};

@@ -6,8 +6,8 @@ use std::thread;
 
 use traj_core::memory::MemoryTrajectoryStore;
 use traj_core::settings::Settings;
+use traj_tests::sidecar::stub_store::StubStore;
 use traj_tests::sidecar::{event, session};
-use traj_tests::stub_store::StubStore;
 
 use crate::recorder::behaviour::{content, start, texts};
 

@@ -1,5 +1,6 @@
 //! How to start each agent, and where it writes its sessions.
 
+mod arguments;
 mod node;
 mod paths;
 
@@ -147,82 +148,7 @@ impl Agent {
     pub(super) fn invocation(self, sandbox: &AgentSandbox, step: Step) -> Option<Invocation> {
         let url = sandbox.model.url();
         let v1 = format!("{url}/v1");
-        let (arguments, environment): (Vec<&str>, Vec<(&str, &str)>) = match self {
-            Self::ClaudeCode(_) => claude_code(step, &url),
-            Self::Copilot(_) => (
-                match step {
-                    Step::First(prompt) => vec!["-p", prompt],
-                    Step::Next(prompt) => vec!["--continue", "-p", prompt],
-                    Step::Fork(_) | Step::Compact => return None,
-                },
-                vec![
-                    ("COPILOT_PROVIDER_BASE_URL", &v1),
-                    ("COPILOT_PROVIDER_API_KEY", "scripted"),
-                    ("COPILOT_MODEL", MODEL),
-                    ("COPILOT_OFFLINE", "true"),
-                    ("COPILOT_PROVIDER_TYPE", "openai"),
-                    ("COPILOT_PROVIDER_WIRE_API", "completions"),
-                ],
-            ),
-            Self::GeminiCli(_) => (
-                match step {
-                    Step::First(prompt) => vec!["-p", prompt],
-                    Step::Next(prompt) => vec!["--resume", "latest", "-p", prompt],
-                    Step::Fork(_) | Step::Compact => return None,
-                },
-                vec![
-                    ("GEMINI_API_KEY", "scripted"),
-                    ("GOOGLE_GEMINI_BASE_URL", &url),
-                    ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
-                    ("GEMINI_DEFAULT_AUTH_TYPE", "gemini-api-key"),
-                ],
-            ),
-            Self::OpenCode(_) => (
-                match step {
-                    Step::First(prompt) => vec![prompt],
-                    Step::Next(prompt) => vec!["-c", prompt],
-                    Step::Fork(prompt) => vec!["-c", "--fork", prompt],
-                    Step::Compact => return None,
-                },
-                vec![
-                    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-                    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
-                    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
-                ],
-            ),
-            Self::Pi(_) => (
-                match step {
-                    Step::First(prompt) => vec![prompt],
-                    Step::Next(prompt) => vec!["--continue", prompt],
-                    Step::Fork(_) | Step::Compact => return None,
-                },
-                vec![("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")],
-            ),
-            Self::QwenCode(_) => (
-                match step {
-                    Step::First(prompt) => vec!["-p", prompt],
-                    Step::Next(prompt) => vec!["--continue", "-p", prompt],
-                    Step::Compact => vec!["--continue", "-p", "/compress"],
-                    Step::Fork(_) => return None,
-                },
-                vec![
-                    ("OPENAI_API_KEY", "scripted"),
-                    ("OPENAI_BASE_URL", &v1),
-                    ("OPENAI_MODEL", MODEL),
-                ],
-            ),
-            Self::Continue(_) => (
-                match step {
-                    Step::First(prompt) => vec![prompt],
-                    Step::Next(prompt) => vec!["--resume", prompt],
-                    Step::Fork(_) | Step::Compact => return None,
-                },
-                vec![
-                    ("CONTINUE_TELEMETRY_ENABLED", "0"),
-                    ("CONTINUE_ALLOW_ANONYMOUS_TELEMETRY", "0"),
-                ],
-            ),
-        };
+        let (arguments, environment) = arguments::of(self, step, &url, &v1)?;
         let owned = |text: &str| text.to_owned();
         let mut all: Vec<String> = self.always(sandbox);
         all.extend(arguments.into_iter().map(owned));
@@ -297,27 +223,6 @@ impl Agent {
         };
         files_below(&home.join(folder), depth, is_session)
     }
-}
-
-fn claude_code(step: Step, url: &str) -> (Vec<&'static str>, Vec<(&'static str, &str)>) {
-    let arguments = match step {
-        Step::First(prompt) => vec![prompt],
-        Step::Next(prompt) => vec!["--continue", prompt],
-        Step::Fork(prompt) => vec!["--continue", "--fork-session", prompt],
-        Step::Compact => vec!["--continue", "/compact keep it short"],
-    };
-    let environment = vec![
-        ("ANTHROPIC_BASE_URL", url),
-        ("ANTHROPIC_API_KEY", "scripted"),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        ("DISABLE_AUTOUPDATER", "1"),
-        ("DISABLE_TELEMETRY", "1"),
-        ("IS_SANDBOX", "1"),
-        ("MAX_THINKING_TOKENS", "4000"),
-        ("CLAUDE_CODE_MAX_RETRIES", "1"),
-        ("API_TIMEOUT_MS", "20000"),
-    ];
-    (arguments, environment)
 }
 
 fn open_code(url: &str) -> String {

@@ -118,12 +118,18 @@ impl AgentSandbox {
         while !waited.is_finished() {
             if start.elapsed() > PATIENCE {
                 let _ = kill_process_group(group, Signal::KILL);
-                let output = waited.join().expect("the thread ends").expect("the agent ends");
-                panic!("{} took too long for {step:?}: {}", self.agent.name(), shown(&output));
+                break;
             }
             std::thread::sleep(LOOK);
         }
-        Some(waited.join().expect("the thread ends").expect("the agent ends"))
+        let output = waited.join().expect("the thread ends").expect("the agent ends");
+        let name = self.agent.name();
+        assert!(
+            start.elapsed() <= PATIENCE,
+            "{name} took too long for {step:?}: {}",
+            shown(&output)
+        );
+        Some(output)
     }
 
     /// Runs the agent until the model has served `script`, then ends it with a signal.

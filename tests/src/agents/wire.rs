@@ -5,7 +5,7 @@ mod chat;
 mod gemini;
 mod responses;
 
-use std::io::Write;
+use std::io::Write as _;
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
