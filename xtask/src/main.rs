@@ -4,17 +4,14 @@
 //! cargo, git and the built binary, and read their output.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
-mod agents;
 mod bench;
 mod ci;
-mod codex;
 mod demo;
 mod dist;
 mod flags;
 mod fuzz;
-mod npm;
-mod openclaw;
 mod peers;
+mod programs;
 mod release;
 mod sweep;
 mod tidy;
@@ -24,6 +21,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use flags::XtaskCmd;
+use programs::{agents, codex, openclaw};
 use workspace::Workspace;
 
 fn main() -> ExitCode {

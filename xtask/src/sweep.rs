@@ -6,8 +6,9 @@ use anyhow::Result;
 use xshell::cmd;
 
 use crate::ci::{self, Choice, Outcome, Step};
+use crate::programs::{agents, codex, openclaw};
 use crate::workspace::Workspace;
-use crate::{bench, codex, flags, openclaw, peers};
+use crate::{bench, flags, peers};
 
 /// The number of cases for every property that does not set its own.
 const PROPERTY_CASES: &str = "20000";
@@ -28,6 +29,7 @@ fn all() -> Vec<Step> {
         Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
         Step { name: "peers", run: peers::install },
         Step { name: "properties", run: properties },
+        Step { name: "agents", run: every_agent },
         Step { name: "benches", run: benches },
     ]
 }
@@ -37,7 +39,8 @@ fn all() -> Vec<Step> {
 fn properties(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     cmd!(sh, "cargo build --locked --workspace --all-features --bins --tests").run()?;
-    cmd!(sh, "cargo test --locked --workspace --all-features --no-fail-fast --lib --bins --tests")
+    let skipped = agents::TESTS;
+    cmd!(sh, "cargo test --locked --workspace --all-features --no-fail-fast --lib --bins --tests -- --skip {skipped}")
         .env("CI", "true")
         .env("PROPTEST_CASES", PROPERTY_CASES)
         .env("TRAJ_TEST_SWEEP", "true")
@@ -48,5 +51,11 @@ fn properties(workspace: &Workspace) -> Result<Outcome> {
 /// All subjects at full size; a figure that misses its target is a failure.
 fn benches(workspace: &Workspace) -> Result<Outcome> {
     bench::run(workspace, &flags::Bench { subject: Vec::new(), smoke: false, check: true })?;
+    Ok(Outcome::Passed)
+}
+
+/// All pinned versions of all agents.
+fn every_agent(workspace: &Workspace) -> Result<Outcome> {
+    agents::run(workspace)?;
     Ok(Outcome::Passed)
 }

@@ -11,8 +11,9 @@ use anyhow::{Context as _, Result};
 use xshell::cmd;
 
 use super::{Outcome, Step, deny, page};
+use crate::programs::{agents, codex, openclaw};
 use crate::workspace::Workspace;
-use crate::{agents, bench, codex, demo, fuzz, openclaw, tidy};
+use crate::{bench, demo, fuzz, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::npm::{Pins, Place};
+use crate::programs::npm::{Pins, Place};
 use crate::workspace::Workspace;
 
 pub(crate) const PINS: Pins = Pins {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::npm::{Pins, Place};
+use crate::programs::npm::{Pins, Place};
 use crate::workspace::Workspace;
 
 pub(crate) const PINS: Pins =

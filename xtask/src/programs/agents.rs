@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use xshell::{Shell, cmd};
 
 use crate::ci::Outcome;
-use crate::npm::{Pins, Place};
+use crate::programs::npm::{Pins, Place};
 use crate::workspace::Workspace;
 
 /// The agents, and the Node.js that some of them need.
