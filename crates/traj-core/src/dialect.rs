@@ -14,8 +14,10 @@ mod bundle;
 mod claude_code;
 mod codex;
 mod copilot;
+mod gemini_parts;
 mod goose;
 mod openclaw;
+mod qwen_code;
 mod result;
 mod row;
 pub(crate) mod shape;
@@ -27,6 +29,7 @@ mod title;
 pub mod transcript;
 
 pub use bundle::{decode_manifest, encode_event};
+pub(crate) use codex::mark_inherited;
 pub(crate) use row::SKIM_DEPTH;
 pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
@@ -41,6 +44,8 @@ use crate::run::{Place, RunEvent};
 pub enum Dialect {
     /// An OpenClaw transcript, versions 1 to 3.
     OpenClaw,
+    /// A session of pi, from which OpenClaw has its transcripts.
+    Pi,
     /// A trajectory sidecar, written by traj or OpenClaw.
     Sidecar,
     /// A Codex rollout, of either generation.
@@ -49,6 +54,8 @@ pub enum Dialect {
     Copilot,
     /// Rows of goose's database.
     Goose,
+    /// The messages of Qwen Code.
+    QwenCode,
     /// The events of a bundle.
     Bundle,
     /// A session of Claude Code, versions 1.0 to 2.1.
@@ -59,9 +66,11 @@ impl Dialect {
     /// Every dialect.
     pub const ALL: &[Self] = &[
         Self::OpenClaw,
+        Self::Pi,
         Self::Sidecar,
         Self::CodexRollout,
         Self::Copilot,
+        Self::QwenCode,
         Self::Goose,
         Self::Bundle,
         Self::ClaudeCode,
@@ -72,9 +81,11 @@ impl Dialect {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenClaw => "openclaw",
+            Self::Pi => "pi",
             Self::Sidecar => "sidecar",
             Self::CodexRollout => "codex-rollout",
             Self::Copilot => "copilot",
+            Self::QwenCode => "qwen-code",
             Self::Goose => "goose",
             Self::Bundle => "bundle",
             Self::ClaudeCode => "claude-code",
@@ -92,8 +103,10 @@ impl Dialect {
     pub const fn agent(self) -> Option<&'static str> {
         match self {
             Self::OpenClaw => Some("openclaw"),
+            Self::Pi => Some("pi"),
             Self::CodexRollout => Some("codex"),
             Self::Copilot => Some("copilot"),
+            Self::QwenCode => Some("qwen-code"),
             Self::Goose => Some("goose"),
             Self::ClaudeCode => Some("claude-code"),
             Self::Sidecar | Self::Bundle => None,
@@ -104,17 +117,24 @@ impl Dialect {
     /// bundle, their rows are a plain list of entries, each with its facts.
     #[must_use]
     pub const fn is_foreign(self) -> bool {
-        !matches!(self, Self::OpenClaw | Self::Sidecar | Self::Bundle)
+        !matches!(self, Self::OpenClaw | Self::Pi | Self::Sidecar | Self::Bundle)
+    }
+
+    /// Whether such files are transcripts: a header, and the entries of a tree.
+    #[must_use]
+    pub const fn is_transcript(self) -> bool {
+        matches!(self, Self::OpenClaw | Self::Pi)
     }
 
     /// Emits the facts that a row states, in order. Every row states at least
     /// one.
     pub fn decode<'r>(self, row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
         match self {
-            Self::OpenClaw => openclaw::decode(row, place, emit),
+            Self::OpenClaw | Self::Pi => openclaw::decode(row, place, emit),
             Self::Sidecar => sidecar::decode(row, place, emit),
             Self::CodexRollout => codex::decode(row, place, emit),
             Self::Copilot => copilot::decode(row, place, emit),
+            Self::QwenCode => qwen_code::decode(row, place, emit),
             Self::Goose => goose::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),
             Self::ClaudeCode => claude_code::decode(row, place, emit),

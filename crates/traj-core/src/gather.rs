@@ -32,5 +32,7 @@ pub use address::SessionAddress;
 pub use container::Container;
 pub use database::{DatabaseSession, GatheredPart, Program, database_sessions, session_rows};
 pub use error::GatherError;
+#[cfg(all(test, feature = "memory"))]
+use file::gathered;
 pub use file::{GatheredFile, file_rows};
 pub use row_writer::RowWriter;

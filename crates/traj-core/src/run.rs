@@ -54,6 +54,7 @@ pub use fact::{
     Outcome, Prompt, Rewind, SessionEnd, SessionStart, StatedCost, ToolCallFact, ToolResultFact,
     UnknownRows, Usage, UsageScope,
 };
+pub(crate) use files::is_bomb;
 pub use files::{SessionFiles, SessionRun, dialect_of};
 pub use fold::{
     ApprovalState, CallExample, CallKey, CallState, CallTotals, ContextPoint, CountedCall, Fold,

@@ -27,4 +27,9 @@ macro_rules! files {
 pub const AGENT_FILES: &[AgentFile] = files![
     "copilot" "copilot/session",
     "copilot" "copilot/old",
+    "pi" "pi/session",
+    "qwen-code" "qwen-code/session",
+    "qwen-code" "qwen-code/old",
+    "qwen-code" "qwen-code/sub-agent",
+    "codex-rollout" "rollouts/new-kinds",
 ];

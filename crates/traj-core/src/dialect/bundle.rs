@@ -51,8 +51,8 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         return;
     }
     match name.strip_prefix("session.") {
-        Some("info") => emit_one(openclaw::entry_fact("session_info", data)),
-        Some(kind) => emit_one(openclaw::entry_fact(kind, data)),
+        Some("info") => openclaw::entry_facts("session_info", data, &mut emit_one),
+        Some(kind) => openclaw::entry_facts(kind, data, &mut emit_one),
         None if name == "tool.call" => emit_one(Fact::ToolCall(ToolCallFact {
             id: text(data, "toolCallId"),
             name: super::said(data, "name").unwrap_or("tool"),

@@ -7,14 +7,19 @@
 //! and calls from what the model saw, because the old generation shows people no
 //! tools; exit codes from both.
 
+mod inherited;
 mod item;
+mod known;
 mod response;
 mod tokens;
+
+pub(crate) use inherited::mark_inherited;
 
 use std::borrow::Cow;
 
 use super::result::error_in;
-use super::{Dialect, is_set, said, text};
+use super::shape::row::is_numbered;
+use super::{Dialect, said, text};
 use crate::json::Json;
 use crate::run::{
     Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, Origin, Place, Prompt, Rewind,
@@ -60,7 +65,10 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let turn = turn_of(payload);
     let thread = thread_of(payload);
     let mut step = 0;
+    let kind = text(row, "type").unwrap_or_default();
+    let is_inherited = inherited::is_marked(row);
     let mut emit_one = |fact: Fact<'r>| {
+        let fact = if is_inherited { inherited::as_context(fact, kind) } else { fact };
         let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
         step += 1;
         event.at = at;
@@ -69,11 +77,11 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.thread = thread;
         emit(event);
     };
-    match text(row, "type").unwrap_or_default() {
+    match kind {
         "session_meta" => emit_one(session_meta(payload)),
         "turn_context" => turn_context(payload, &mut emit_one),
         "response_item" => response::facts(payload, &mut emit_one),
-        "event_msg" => event_message(payload, &mut emit_one),
+        "event_msg" => event_message(payload, is_numbered(row), &mut emit_one),
         "compacted" => emit_one(Fact::Compaction(Compaction {
             summary: Content::of(payload.get("message")),
             tokens_before: None,
@@ -134,7 +142,7 @@ fn turn_context<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
 }
 
 /// What people saw, and the harness's own notes.
-fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
+fn event_message<'r>(payload: &'r Json<'r>, is_numbered: bool, emit: &mut dyn FnMut(Fact<'r>)) {
     let kind = text(payload, "type").unwrap_or_default();
     match kind {
         "user_message" => {
@@ -143,7 +151,7 @@ fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
             emit(Fact::Prompt(Prompt { content, images: images as u64, skipped: None }));
         }
         "task_started" | "turn_started" => emit(Fact::TurnStarted),
-        "task_complete" | "turn_complete" => emit(turn_complete(payload)),
+        "task_complete" | "turn_complete" => emit(turn_complete(payload, is_numbered)),
         "turn_aborted" => {
             let status = EndStatus::Interrupted;
             let reason = said(payload, "reason").filter(|reason| *reason != status.as_str());
@@ -169,54 +177,23 @@ fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
         "exec_approval_request" | "apply_patch_approval_request" => {
             emit(Fact::ApprovalAsked(item::approval(payload)));
         }
-        kind => emit(other(Some("event_msg"), kind, is_shown_type(kind))),
+        kind => emit(other(Some("event_msg"), kind, known::is_shown(kind))),
     }
 }
 
-/// Rows that repeat a `response_item`, or that no reader needs.
-fn is_shown_type(kind: &str) -> bool {
-    matches!(
-        kind,
-        "agent_message"
-            | "agent_reasoning"
-            | "agent_reasoning_raw_content"
-            | "agent_reasoning_section_break"
-            | "context_compacted"
-            | "exec_command_begin"
-            | "mcp_tool_call_begin"
-            | "patch_apply_begin"
-            | "patch_apply_end"
-            | "item_started"
-            | "thread_settings_applied"
-            | "entered_review_mode"
-            | "exited_review_mode"
-            | "web_search_begin"
-            | "web_search_end"
-            | "view_image_tool_call"
-            | "plan_update"
-            | "turn_diff"
-            | "session_configured"
-            | "shutdown_complete"
-            | "background_event"
-            | "undo_started"
-            | "undo_completed"
-            | "thread_name_updated"
-    )
+/// The end of a turn. The old generation records no error for a failed turn: only
+/// the answer is missing, as it is after a command of the user or a compaction. So
+/// that statement is not final: it counts if the turn has a prompt and no answer.
+fn turn_complete<'r>(payload: &'r Json<'r>, is_numbered: bool) -> Fact<'r> {
+    let error = payload.get("error").and_then(error_in);
+    let is_silent = payload.get("last_agent_message").is_some_and(Json::is_null) && !is_numbered;
+    let (status, error, is_final) = match error {
+        Some(error) => (EndStatus::Error, Some(error), true),
+        None if is_silent => (EndStatus::Error, Some(Cow::Borrowed(SILENT)), false),
+        None => (EndStatus::Success, None, true),
+    };
+    Fact::TurnEnded(SessionEnd { status, error, reason: None, is_final })
 }
 
-/// The end of a turn. The old generation records no error for a failed turn: only
-/// the answer is missing.
-fn turn_complete<'r>(payload: &'r Json<'r>) -> Fact<'r> {
-    let error = payload.get("error").and_then(error_in);
-    let has_answer = said(payload, "last_agent_message").is_some();
-    let is_silent = payload.get("last_agent_message").is_some_and(Json::is_null);
-    let status = if error.is_some() || (is_silent && !has_answer && !is_set(payload, "compacted")) {
-        EndStatus::Error
-    } else {
-        EndStatus::Success
-    };
-    let error = error.or_else(|| {
-        (status == EndStatus::Error).then_some(Cow::Borrowed("the turn ended without an answer"))
-    });
-    Fact::TurnEnded(SessionEnd { status, error, reason: None, is_final: true })
-}
+/// The error of a turn that failed without one.
+const SILENT: &str = "the turn ended without an answer";

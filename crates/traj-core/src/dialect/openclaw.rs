@@ -1,4 +1,5 @@
-//! OpenClaw's transcripts, versions 1 to 3: the entries of a tree.
+//! Transcripts of OpenClaw, versions 1 to 3, and of pi, from which it has them:
+//! the entries of a tree.
 //!
 //! Entries of older versions state the same facts. Only their links differ, and
 //! the `transcript` module handles those.
@@ -41,7 +42,16 @@ fn is_entry_type(kind: &str) -> bool {
             | "session_info"
             | "leaf"
             | "reset"
+            | "usage"
+            | "context_edit"
     )
+}
+
+/// Whether a header was written by pi: its ids begin with the time, and those of
+/// OpenClaw are random.
+pub(super) fn is_of_pi(row: &Json<'_>) -> bool {
+    let id = text(row, "id").unwrap_or_default();
+    text(row, "type") == Some("session") && id.len() == 36 && id.as_bytes().get(14) == Some(&b'7')
 }
 
 /// The type of an entry, if unknown. Such an entry gives no event in a bundle,
@@ -75,7 +85,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
             }
             None => emit_at(0, other("message", false)),
         },
-        kind => emit_at(0, entry_fact(kind, row)),
+        kind => entry_facts(kind, row, &mut |fact| emit_at(0, fact)),
     }
 }
 
@@ -87,7 +97,7 @@ fn other(name: &str, is_known: bool) -> Fact<'_> {
 fn header<'r>(row: &'r Json<'r>) -> Fact<'r> {
     Fact::SessionStarted(SessionStart {
         session: text(row, "id"),
-        agent: Some(Cow::Borrowed("openclaw")),
+        agent: Some(Cow::Borrowed(if is_of_pi(row) { "pi" } else { "openclaw" })),
         workspace: said(row, "cwd"),
         parent: said(row, "parentSession"),
         ..SessionStart::default()
@@ -106,11 +116,18 @@ pub(super) fn message_facts<'r>(message: &'r Json<'r>, emit: &mut dyn FnMut(Fact
         "user" => user_facts(message, emit),
         "assistant" => assistant_facts(message, emit),
         "toolResult" | "tool" => emit(Fact::ToolResult(result_of(message))),
+        // A command of the user, not of the model.
         "bashExecution" => {
+            let arguments = Arguments::of(message.get("command"));
+            emit(Fact::ToolCall(ToolCallFact { id: None, name: "bash", arguments }));
             emit(Fact::ToolResult(ToolResultFact {
                 id: None,
                 name: Some("bash"),
-                outcome: outcome_of(message),
+                outcome: if is_set(message, "cancelled") {
+                    Outcome::Interrupted
+                } else {
+                    outcome_of(message)
+                },
                 content: Content::of(message.get("output")),
                 duration: None,
                 is_truncated: is_set(message, "truncated"),
@@ -129,6 +146,11 @@ pub(super) fn message_facts<'r>(message: &'r Json<'r>, emit: &mut dyn FnMut(Fact
             kind: text(message, "customType").map(Cow::Borrowed),
             name: None,
             content: Content::of(message.get("content")),
+        })),
+        "system" => emit(Fact::Attachment(Attachment {
+            kind: Some(Cow::Borrowed("context/system")),
+            name: None,
+            content: Content::of(message.get("content").or_else(|| message.get("sections"))),
         })),
         role => emit(other(role, false)),
     }
@@ -218,6 +240,18 @@ fn duration_of(message: &Json<'_>) -> Option<u64> {
     millis(message).or_else(|| message.get("details").and_then(millis))
 }
 
+/// The facts of an entry that is not a message. The summary of a compaction may
+/// state the tokens that it took.
+pub(super) fn entry_facts<'r>(kind: &'r str, entry: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
+    emit(entry_fact(kind, entry));
+    if kind == "compaction"
+        && let Some(usage) = entry.get("usage").and_then(Usage::read)
+    {
+        let cost = entry.get("usage").and_then(Usage::read_cost);
+        emit(Fact::ModelCall(ModelCall { usage: Some(usage), cost, ..ModelCall::default() }));
+    }
+}
+
 /// The fact of an entry that is not a message. `entry` is the object with its
 /// members: the entry itself, or the data of its event.
 pub(super) fn entry_fact<'r>(kind: &'r str, entry: &'r Json<'r>) -> Fact<'r> {
@@ -236,6 +270,16 @@ pub(super) fn entry_fact<'r>(kind: &'r str, entry: &'r Json<'r>) -> Fact<'r> {
             turns: None,
             summary: Content::None,
         }),
+        "usage" => {
+            let usage = entry.get("usage");
+            Fact::ModelCall(ModelCall {
+                provider: said(entry, "provider"),
+                model: said(entry, "model"),
+                usage: usage.and_then(Usage::read),
+                cost: usage.and_then(Usage::read_cost),
+                ..ModelCall::default()
+            })
+        }
         "model_change" => Fact::ModelChanged(ModelChange {
             provider: said(entry, "provider"),
             model: said(entry, "modelId"),

@@ -16,7 +16,7 @@ impl Dialect {
     #[must_use]
     pub fn type_name<'r>(self, row: &'r Json<'r>) -> Option<Cow<'r, str>> {
         let kind = text(row, "type").or_else(|| table_of(row))?;
-        let message = row.get("message").filter(|_| self == Self::OpenClaw);
+        let message = row.get("message").filter(|_| self.is_transcript());
         let Some(role) = message.map(|message| text(message, "role").unwrap_or_default()) else {
             return Some(Cow::Borrowed(kind));
         };
@@ -33,7 +33,7 @@ impl Dialect {
     ///
     /// Tool output is most of a file, and lies deeper than that.
     pub(crate) fn depth_of_times(self, skimmed: &Json<'_>) -> usize {
-        let is_result = self == Self::OpenClaw
+        let is_result = self.is_transcript()
             && skimmed.get("message").and_then(|message| text(message, "role"))
                 == Some("toolResult");
         if is_result { SKIM_DEPTH } else { MAX_DEPTH }
@@ -57,10 +57,11 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => row.get("data"),
             Self::CodexRollout => row.get("payload"),
             Self::Copilot => row.get("data"),
+            Self::QwenCode => row.get("systemPayload"),
             Self::Goose => row.get("content_json"),
             Self::ClaudeCode => claude_code::body_of(row),
             // The members of an entry are beside its id and its time.
-            Self::OpenClaw => {
+            Self::OpenClaw | Self::Pi => {
                 let members = ["label", "name", "data", "customType", "targetId"];
                 members.iter().find_map(|name| row.get(name))
             }
@@ -77,7 +78,7 @@ impl Dialect {
             }
             Self::Goose => &["table", "id", "session_id", "totals"],
             Self::ClaudeCode => &["type", "uuid", "timestamp", "id", "hash", "shapeHash"],
-            _ => &["type", "id", "parentId", "timestamp", "ordinal"],
+            _ => &["type", "id", "parentId", "timestamp", "ordinal", "uuid"],
         };
         let mut hasher = DefaultHasher::new();
         for name in names {

@@ -1,6 +1,8 @@
 //! Recognises which program wrote a file by its beginning.
 
-use super::{Dialect, bundle, claude_code, codex, copilot, goose, openclaw, said, sidecar, text};
+use super::{
+    Dialect, bundle, claude_code, codex, copilot, goose, openclaw, qwen_code, said, sidecar, text,
+};
 use crate::json::Json;
 use crate::run::{Fact, Place, SessionStart};
 
@@ -58,12 +60,14 @@ impl Dialect {
             Some(Self::Goose)
         } else if codex::recognises(row) {
             Some(Self::CodexRollout)
+        } else if qwen_code::recognises(row) {
+            Some(Self::QwenCode)
         } else if copilot::recognises(row) {
             Some(Self::Copilot)
         } else if claude_code::recognises(row) {
             Some(Self::ClaudeCode)
         } else if openclaw::recognises(row) {
-            Some(Self::OpenClaw)
+            Some(if openclaw::is_of_pi(row) { Self::Pi } else { Self::OpenClaw })
         } else {
             None
         }
@@ -110,7 +114,7 @@ fn stated(head: &[u8], fact: StatedIn, member: impl Fn(Dialect) -> &'static str)
         let row = Json::parse_lossy(line).ok()?;
         let dialect = Dialect::of_row(&row);
         let header = match (dialect, text(&row, "type")) {
-            (Some(Dialect::OpenClaw), Some("session")) => &row,
+            (Some(Dialect::OpenClaw | Dialect::Pi), Some("session")) => &row,
             (Some(Dialect::CodexRollout), Some("session_meta")) => row.get("payload")?,
             (Some(Dialect::Sidecar | Dialect::Bundle), _) => &row,
             (Some(Dialect::CodexRollout), _) => return None,

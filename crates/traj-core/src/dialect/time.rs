@@ -11,7 +11,7 @@ impl Dialect {
     #[must_use]
     pub fn time_of(self, row: &Json<'_>) -> Option<UnixMillis> {
         let at = match self {
-            Self::OpenClaw => Some(entry_instant(row)),
+            Self::OpenClaw | Self::Pi => Some(entry_instant(row)),
             Self::Goose => table_row::time_of(row),
             Self::Sidecar | Self::Bundle => text(row, "ts").and_then(UnixMillis::parse_lenient),
             _ => text(row, "timestamp").and_then(UnixMillis::parse_lenient),

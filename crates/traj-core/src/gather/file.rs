@@ -1,7 +1,13 @@
 //! Files that are not read as they are: rows that replace each other, documents,
 //! and sessions that need files beside theirs.
 
+mod codex;
+mod lines;
+mod pi;
+
 use super::{GatherError, RowWriter};
+use crate::json::Json;
+use crate::limits::Reading;
 use crate::port::{Source, Sources};
 
 /// A plain file to gather: already unpacked.
@@ -21,6 +27,52 @@ pub struct GatheredFile<'f> {
 ///
 /// # Errors
 /// See [`GatherError`].
-pub fn file_rows(_file: &GatheredFile<'_>, _rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
-    Ok(false)
+pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
+    let head = head_of(file.source)?;
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let Ok(first) = Json::parse_shallow(&line, HEADER_DEPTH) else { return Ok(false) };
+    match first.get("type").and_then(Json::as_str) {
+        Some("session_meta") => codex::rows(&first, file.source, rows),
+        Some("session") => pi::rows(&first, file.source, rows),
+        _ => Ok(false),
+    }
+}
+
+/// How deep the first row of a file is read.
+const HEADER_DEPTH: usize = 3;
+
+/// The beginning of a file: enough for its first line, unless that is longer than
+/// any header.
+fn head_of(source: &dyn Source) -> Result<Vec<u8>, GatherError> {
+    let limits = Reading::standard();
+    for length in [limits.short_head_bytes, limits.long_head_bytes] {
+        let head = lines::read(source, 0, source.len().min(length as u64))?;
+        if head.contains(&b'\n') || head.len() < length {
+            return Ok(head);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// What a file with this content is gathered to; `None` if it is read in place.
+#[cfg(all(test, feature = "memory"))]
+pub(super) fn gathered(name: &str, content: &str) -> Option<String> {
+    use crate::memory::{MemoryScratch, MemorySources};
+    use crate::port::Scratch as _;
+
+    let sources = MemorySources::new();
+    sources.put(name, content);
+    let source = sources.open(name).unwrap();
+    let mut scratch = MemoryScratch::default();
+    let mut rows = RowWriter::new(&mut scratch, u64::MAX);
+    let file = GatheredFile { name, source: &*source, sources: &sources };
+    if !file_rows(&file, &mut rows).unwrap() {
+        return None;
+    }
+    let length = rows.finish().unwrap();
+    let mut bytes = vec![0; usize::try_from(length).unwrap()];
+    scratch.read_exact_at(0, &mut bytes).unwrap();
+    Some(String::from_utf8(bytes).unwrap())
 }

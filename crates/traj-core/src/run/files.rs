@@ -15,7 +15,8 @@ use crate::limits;
 use crate::port::{Source, SourceError};
 use crate::timestamp::UnixMillis;
 use branch::{RowCounts, RowFilter};
-use feed::{FileFeed, is_bomb};
+use feed::FileFeed;
+pub(crate) use feed::is_bomb;
 
 /// How much of a file is examined to recognise its writer.
 const HEAD: u64 = limits::Reading::standard().short_head_bytes as u64;
@@ -71,7 +72,7 @@ impl SessionFiles<'_> {
     /// When a file cannot be read.
     pub fn fold_with(&self, new_fold: &dyn Fn() -> Fold) -> Result<SessionRun, SourceError> {
         let dialect = self.transcript.map(dialect_of).transpose()?.flatten();
-        let branch = if dialect == Some(Dialect::OpenClaw) {
+        let branch = if dialect.is_some_and(Dialect::is_transcript) {
             RowFilter::line()
         } else {
             RowFilter::Everything
@@ -278,7 +279,7 @@ impl<'s> PairReading<'s> {
         // In a bundle, the manifest replaces the header and counts the entries
         // that give no event.
         let is_header = is_header(dialect, &json);
-        if dialect == Dialect::OpenClaw && !is_header && !gives_events(&json) {
+        if dialect.is_transcript() && !is_header && !gives_events(&json) {
             if let Some(name) = unknown_type(&json) {
                 let rows = UnknownRows { name: Some(name), count: 1 };
                 self.fold.push(&beside_the_events(Fact::UnknownRows(rows)));
@@ -292,7 +293,7 @@ impl<'s> PairReading<'s> {
                 self.before = place;
             }
             event.place = Place::line(if is_header { 0 } else { self.number });
-            if !is_event && dialect != Dialect::OpenClaw {
+            if !is_event && !dialect.is_transcript() {
                 // In a bundle, a row without a time has that of the row above.
                 event.at = event.at.or(row.at);
             }
@@ -309,7 +310,7 @@ fn beside_the_events(fact: Fact<'_>) -> RunEvent<'_> {
 
 /// Whether a row is the header of a transcript.
 fn is_header(dialect: Dialect, row: &Json<'_>) -> bool {
-    dialect == Dialect::OpenClaw && Skeleton::is_header(row)
+    dialect.is_transcript() && Skeleton::is_header(row)
 }
 
 /// The rows of the lines that a feed holds.

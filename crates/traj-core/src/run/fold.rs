@@ -8,6 +8,7 @@
 
 mod approvals;
 mod calls;
+mod endings;
 mod examples;
 mod models;
 mod moments;
@@ -26,7 +27,7 @@ use self::time_split::Stopwatch;
 use super::prices::RememberedPrices;
 use super::{
     Content, ErrorFact, Fact, FirstFailure, ModelCall, Moment, Origin, Place, Prices, Run,
-    RunEvent, RunState, SessionEnd, SessionStart, Thread, one_line,
+    RunEvent, RunState, SessionStart, Thread, one_line,
 };
 use crate::timestamp::UnixMillis;
 
@@ -75,6 +76,8 @@ pub struct Fold {
     turn_state: Option<RunState>,
     /// The status that the artifacts state, used if nothing else states one.
     artifacts: Option<RunState>,
+    /// Whether the turn has a prompt, and nothing was said since.
+    awaits_answer: bool,
     first_error: Option<(u64, Option<UnixMillis>, String)>,
     provider: Option<String>,
     /// How many prompts each origin states. The larger number counts.
@@ -98,6 +101,7 @@ impl Fold {
             runtime_state: None,
             turn_state: None,
             artifacts: None,
+            awaits_answer: false,
             first_error: None,
             provider: None,
             prompts: [0; 2],
@@ -156,14 +160,12 @@ impl Fold {
         match &event.fact {
             Fact::SessionStarted(started) => self.describe_run(started, origin),
             Fact::SessionEnded(ended) => taken.is_new_error = self.end_run(ended, seq, at),
-            Fact::TurnStarted if is_main => self.turn_state = Some(RunState::Open),
+            Fact::TurnStarted if is_main => {
+                self.turn_state = Some(RunState::Open);
+                self.awaits_answer = false;
+            }
             Fact::TurnEnded(ended) => {
-                if is_main {
-                    self.end_turn(ended);
-                }
-                if let Some(error) = &ended.error {
-                    taken.is_new_error = self.note_error(error, seq, at);
-                }
+                taken.is_new_error = self.end_turn(ended, is_main, seq, at);
             }
             // Its parent prompts a sub-agent, not a person.
             Fact::Prompt(prompt) if !is_main => {
@@ -171,6 +173,7 @@ impl Fold {
             }
             Fact::Prompt(prompt) => taken.is_new = self.take_prompt(prompt.content, origin),
             Fact::AssistantText(text) => {
+                self.awaits_answer &= !is_main;
                 taken.is_new = !self.texts.is_repeated(text, origin, b't');
             }
             Fact::ToolCall(call) => {
@@ -268,35 +271,6 @@ impl Fold {
         self.models.take(call, &name.unwrap_or_default(), at, &mut self.prices)
     }
 
-    /// Takes the end of a turn. A statement that is not final counts only if
-    /// nothing else says how the turn ended.
-    fn end_turn(&mut self, ended: &SessionEnd<'_>) {
-        let is_open = self.turn_state.as_ref().is_none_or(|state| *state == RunState::Open);
-        if ended.is_final || is_open {
-            self.turn_state = Some(state_of(ended));
-            self.note_end(ended);
-        }
-    }
-
-    /// Takes the end of a run; returns whether it names a new error.
-    fn end_run(&mut self, ended: &SessionEnd<'_>, seq: u64, at: Option<UnixMillis>) -> bool {
-        let error = ended.error.as_ref();
-        let is_new_error = error.is_some_and(|error| self.note_error(error, seq, at));
-        if ended.is_final {
-            self.runtime_state = Some(state_of(ended));
-            self.note_end(ended);
-        } else {
-            self.artifacts = Some(state_of(ended));
-        }
-        self.run.end_error = ended.error.as_ref().map(|error| one_line(error, LONGEST_ERROR));
-        is_new_error
-    }
-
-    fn note_end(&mut self, ended: &SessionEnd<'_>) {
-        let status = names::short(ended.status.as_str());
-        names::list(&mut self.run.endings, &mut self.run.other_endings, status);
-    }
-
     /// Takes a prompt; returns whether it is the first time that it is stated.
     /// The witness that states more prompts determines the number of turns.
     fn take_prompt(&mut self, content: Content<'_>, origin: Origin) -> bool {
@@ -310,6 +284,7 @@ impl Fold {
         if let Some(count) = self.prompts.get_mut(slot) {
             *count += 1;
         }
+        self.awaits_answer = true;
         let is_first = !self.texts.is_repeated(&content, origin, b'p');
         self.run.turns = self.prompts.into_iter().max().unwrap_or_default();
         is_first
@@ -382,10 +357,6 @@ impl Fold {
 fn is_header(event: &RunEvent<'_>) -> bool {
     let describes = matches!(&event.fact, Fact::SessionStarted(started) if !started.begins_run);
     describes && event.origin == Origin::Transcript
-}
-
-fn state_of(ended: &SessionEnd<'_>) -> RunState {
-    RunState::Ended(names::short(ended.status.as_str()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use super::super::{said, text};
 use super::other;
 use crate::json::Json;
 use crate::run::{
-    ApprovalFact, Arguments, Content, Fact, Failure, Outcome, Prompt, ToolCallFact, ToolResultFact,
+    ApprovalFact, Arguments, Attachment, Content, Fact, Failure, Outcome, Prompt, ToolCallFact,
+    ToolResultFact,
 };
 
 /// Emits the facts of a completed item.
@@ -44,6 +45,7 @@ pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
                 is_truncated: false,
             }));
         }
+        "SubAgentActivity" | "CollabAgentToolCall" => emit(sub_agent(item, kind)),
         kind => emit(other(Some("item"), kind, is_known(kind))),
     }
 }
@@ -62,6 +64,23 @@ fn emit_nested<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     emit(Fact::ToolCall(ToolCallFact { id: Some(id), name, arguments }));
 }
 
+/// Names the thread of a sub-agent, whose rollout has its own file. The item has
+/// the id of the call that started it.
+fn sub_agent<'r>(item: &'r Json<'r>, kind: &'r str) -> Fact<'r> {
+    let receivers = item.get("receiver_thread_ids").and_then(Json::as_array).unwrap_or_default();
+    let thread = said(item, "agent_thread_id").or_else(|| receivers.first()?.as_str());
+    let is_start = text(item, "kind").is_none_or(|kind| kind == "started")
+        && text(item, "tool").is_none_or(|tool| tool == "spawn_agent");
+    match thread.filter(|_| is_start) {
+        Some(thread) => Fact::Attachment(Attachment {
+            kind: Some(Cow::Borrowed("sub-agent")),
+            name: Some(thread),
+            content: Content::of(item.get("agent_path").or_else(|| item.get("prompt"))),
+        }),
+        None => other(Some("item"), kind, true),
+    }
+}
+
 /// Items that repeat what the model saw, or that no reader needs.
 fn is_known(kind: &str) -> bool {
     matches!(
@@ -70,14 +89,15 @@ fn is_known(kind: &str) -> bool {
             | "Reasoning"
             | "ContextCompaction"
             | "ImageView"
-            | "SubAgentActivity"
-            | "CollabAgentToolCall"
             | "EnteredReviewMode"
             | "ExitedReviewMode"
             | "WebSearch"
             | "Plan"
             | "TodoList"
             | "Error"
+            | "HookPrompt"
+            | "ImageGeneration"
+            | "Sleep"
     )
 }
 
@@ -88,6 +108,8 @@ pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResultFact
         (Some(outcome @ (Outcome::Declined | Outcome::Interrupted | Outcome::TimedOut)), _) => {
             outcome
         }
+        // A process that was stopped has no code of its own.
+        (Some(Outcome::Failed(_)), Some(-1)) => Outcome::Interrupted,
         (_, Some(code)) if code != 0 => Outcome::Failed(Failure::exit(code)),
         (Some(outcome), _) => outcome,
         (None, _) => Outcome::Ok,

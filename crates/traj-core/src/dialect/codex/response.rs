@@ -37,7 +37,17 @@ pub(super) fn facts<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
 }
 
 fn is_known(kind: &str) -> bool {
-    matches!(kind, "additional_tools" | "web_search_call" | "ghost_snapshot" | "compaction")
+    matches!(
+        kind,
+        "additional_tools"
+            | "web_search_call"
+            | "image_generation_call"
+            | "ghost_snapshot"
+            | "compaction"
+            | "compaction_summary"
+            | "context_compaction"
+            | "compaction_trigger"
+    )
 }
 
 /// The assistant's messages are its texts. User messages are skipped: another row
@@ -103,14 +113,11 @@ pub(super) fn outcome_of_text<'r>(content: Content<'r>) -> Outcome<'r> {
         match code {
             Some(0) => return Outcome::Ok,
             Some(code) => return Outcome::Failed(Failure::exit(code)),
+            None if line.starts_with("aborted by user") => return Outcome::Interrupted,
             None => {}
         }
     }
-    if text.starts_with("aborted by user") {
-        Outcome::Interrupted
-    } else if text.starts_with("exec command rejected by user")
-        || text.starts_with("patch rejected")
-    {
+    if text.starts_with("exec command rejected by user") || text.starts_with("patch rejected") {
         Outcome::Declined
     } else if text.starts_with("command timed out") {
         Outcome::TimedOut
@@ -140,6 +147,7 @@ mod tests {
             (r#"{"output":"x","metadata":{"exit_code":2}}"#, "failed", Some(2)),
             ("Exit code: 1\nWall time: 0 seconds\nOutput:\n", "failed", Some(1)),
             ("aborted by user after 3.0s", "interrupted", None),
+            ("Wall time: 2.9 seconds\naborted by user", "interrupted", None),
             ("exec command rejected by user", "declined", None),
             ("plain", "ok", None),
             ("", "ok", None),

@@ -114,7 +114,7 @@ impl<'s> FileFeed<'s> {
 }
 
 /// Whether parsing a line would take far more memory than its length.
-pub(super) fn is_bomb(line: &[u8]) -> bool {
+pub(crate) fn is_bomb(line: &[u8]) -> bool {
     if line.len() <= MOST_VALUES {
         return false;
     }

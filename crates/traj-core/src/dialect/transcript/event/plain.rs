@@ -30,6 +30,7 @@ pub(super) fn plain_event(kind: &str) -> Option<(&'static str, &'static [Member]
                 ("tokensBefore", "\"tokensBefore\":"),
                 DETAILS,
                 FROM_HOOK,
+                ("usage", "\"usage\":"),
             ],
         ),
         "branch_summary" => (
@@ -54,6 +55,19 @@ pub(super) fn plain_event(kind: &str) -> Option<(&'static str, &'static [Member]
         "model_change" => (
             "\"session.model_change\"",
             &[("provider", "\"provider\":"), ("modelId", "\"modelId\":")],
+        ),
+        "usage" => (
+            "\"session.usage\"",
+            &[
+                ("kind", "\"kind\":"),
+                ("provider", "\"provider\":"),
+                ("model", "\"model\":"),
+                ("usage", "\"usage\":"),
+            ],
+        ),
+        "context_edit" => (
+            "\"session.context_edit\"",
+            &[("targetId", "\"targetId\":"), ("replacement", "\"replacement\":")],
         ),
         "label" => ("\"session.label\"", &[("targetId", "\"targetId\":"), ("label", "\"label\":")]),
         "session_info" => ("\"session.info\"", &[("name", "\"name\":")]),
