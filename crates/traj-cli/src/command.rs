@@ -2,13 +2,14 @@
 //! their results into output; the decisions are made in the libraries.
 //!
 //! In the order of `traj --help`: `sessions`, `show`, `view`, `inspect` and `tail` read runs;
-//! `export`, `verify`, `scan`, `redact` and `rules` share them; `record` and `codex`
+//! `export`, `convert`, `verify`, `scan`, `redact` and `rules` share them; `record` and `codex`
 //! record them; `trim`, `repair` and `prune` maintain them; `config`, `doctor`,
 //! `schema`, `completions` and `man` set traj up.
 
 mod codex;
 mod completions;
 mod config;
+mod convert;
 mod doctor;
 pub(crate) mod export;
 mod inspect;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Show(show::Arguments),
     #[command(about = "Write a session or bundle as one HTML page")]
     View(view::Arguments),
+    #[command(about = "Write sessions or bundles in a format that other tools read")]
+    Convert(convert::Arguments),
     #[command(about = "Check that a bundle is complete, unchanged and free of secrets")]
     Verify(verify::Arguments),
     #[command(about = "Print the JSON Schema of a bundle file or of --json output")]
@@ -125,6 +128,7 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &CommandOutput) -> Outcome {
         Command::Inspect(arguments) => inspect::run(&arguments, host, output),
         Command::Show(arguments) => show::run(&arguments, host, output),
         Command::View(arguments) => view::run(&arguments, host, output),
+        Command::Convert(arguments) => convert::run(&arguments, host, output),
         Command::Verify(arguments) => verify::run(&arguments, host, output),
         Command::Schema(arguments) => schema::run(&arguments, output),
         Command::Redact(arguments) => redact::run(&arguments, host, output),

@@ -47,12 +47,14 @@
 //! - `read_back`: reads finished files back and scans them;
 //! - `verify`, `inspect`: check a bundle, summarise it and tell its story;
 //! - `page`: a bundle as one HTML file, with the feature `page`;
+//! - `convert`: a run in the formats that other tools read;
 //! - [`chat`]: exports that somebody asks for in a chat;
 //! - `json_stream`: JSON of any size in bounded memory;
 //! - `parallel`: runs work on several cores, with ordered results.
 
 mod bundle;
 pub mod chat;
+mod convert;
 mod error;
 mod export;
 mod index;
@@ -71,6 +73,12 @@ mod warning;
 pub use bundle::schema::{
     ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName, SourceRole,
 };
+pub use convert::{
+    Conversion, ConvertError, ConvertFormat, ConvertNotice, ConvertOptions, ConvertReport,
+    ConvertTable,
+};
+#[cfg(feature = "parquet")]
+pub use convert::{EventRow, EventRows, EventTable, ParquetError, ParquetSummary};
 pub use error::{ExportError, RemainingSecret};
 pub use export::{ExportPorts, export};
 pub use inspect::run_events::{read_run, read_run_events};

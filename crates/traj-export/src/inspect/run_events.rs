@@ -94,6 +94,33 @@ pub fn read_run_events(
     Ok(reader.too_long)
 }
 
+/// Reads what the manifest and the events of a bundle state, in this order, until
+/// `visit` breaks. Facts of the manifest are on line 0. Returns how many rows are
+/// too long to read.
+pub(crate) fn read_facts(
+    bundle: &dyn BundleSource,
+    visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
+) -> Result<u64, BundleSourceError> {
+    let mut reader = FactReader { too_long: 0, flow: ControlFlow::Continue(()) };
+    bundle.visit(&mut |path, content| {
+        match BundleFile::parse(path) {
+            Some(BundleFile::Manifest) => {
+                if let Some(bytes) = manifest_bytes(content)? {
+                    manifest_facts(&bytes, &mut |event| {
+                        if reader.flow.is_continue() {
+                            reader.flow = visit(event);
+                        }
+                    });
+                }
+            }
+            Some(BundleFile::Events) => reader.read(content, visit)?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(reader.too_long)
+}
+
 /// Reads a bundle's run from its manifest and its events. Returns it with the
 /// number of events that are too long to read. `prices` give the cost of calls
 /// whose source states none.
@@ -105,23 +132,11 @@ pub fn read_run(
     prices: Prices,
 ) -> Result<(Run, u64), BundleSourceError> {
     let mut fold = Fold::new(prices);
-    let mut reader = FactReader { too_long: 0, flow: ControlFlow::Continue(()) };
-    bundle.visit(&mut |path, content| {
-        match BundleFile::parse(path) {
-            Some(BundleFile::Manifest) => {
-                if let Some(bytes) = manifest_bytes(content)? {
-                    manifest_facts(&bytes, &mut |event| fold.push(event));
-                }
-            }
-            Some(BundleFile::Events) => reader.read(content, &mut |event| {
-                fold.push(event);
-                ControlFlow::Continue(())
-            })?,
-            _ => {}
-        }
-        Ok(())
+    let too_long = read_facts(bundle, &mut |event| {
+        fold.push(event);
+        ControlFlow::Continue(())
     })?;
-    Ok((fold.finish(), reader.too_long))
+    Ok((fold.finish(), too_long))
 }
 
 /// Reads `events.jsonl` as facts.

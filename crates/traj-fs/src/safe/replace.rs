@@ -23,7 +23,7 @@ use crate::safe::temporary_name;
 pub fn write_private_file(
     directory: &Dir,
     name: &str,
-    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    write: impl FnOnce(&mut (dyn io::Write + Send)) -> io::Result<()>,
 ) -> Result<(), FsError> {
     replace_file(directory, name, 0o600, |file| write(file))
 }

@@ -1,14 +1,15 @@
 //! The documents that the verbs print with `--json`.
 
 use super::super::{
-    codex, config, doctor, export, inspect, prune, record, redact, repair, rules, scan, sessions,
-    show, tail, trim, verify, view,
+    codex, config, convert, doctor, export, inspect, prune, record, redact, repair, rules, scan,
+    sessions, show, tail, trim, verify, view,
 };
 use crate::json_document::JsonDocument;
 
 /// The documents of all verbs. `completions` and `man` print no document.
 pub(super) fn documents() -> Vec<JsonDocument> {
     let mut documents = vec![
+        convert::DOCUMENT,
         doctor::DOCUMENT,
         export::DOCUMENT,
         inspect::DOCUMENT,

@@ -1,0 +1,358 @@
+//! `traj convert`: runs in the formats that other tools read.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use traj_core::port::Scratch;
+use traj_core::timestamp::UnixMillis;
+use traj_export::{
+    Conversion, ConvertError, ConvertFormat, ConvertNotice, ConvertOptions, ConvertReport,
+    ConvertTable, counted,
+};
+use traj_fs::{FsScratch, write_private_file};
+
+use super::{Outcome, export};
+use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
+use crate::compose::Host;
+use crate::interruption::Interruption;
+use crate::json_document::JsonDocument;
+use crate::output::{CommandOutput, cannot_print};
+use crate::progress::WatchedBundle;
+use crate::quantity::shown_size;
+use crate::resolve::{OpenedBundle, SubjectArguments};
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Writes runs in a format that other tools read.\n\nEach SESSION can be a session, \
+                  a bundle (directory, zip, tar.zst) or a page. A session is redacted and \
+                  checked exactly as `traj export` does it; if a secret survives, nothing is \
+                  written. Without SESSION, converts the newest session of this workspace, or \
+                  else of this machine. What a format cannot hold is reported as a notice.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj convert --to csv --output calls.csv             the newest session, for a \
+         spreadsheet\n",
+        "  traj convert 0197f2c4 --to jsonl --output - | jq .   tool calls, one per line\n",
+        "  traj convert bug-1234.zip --to parquet --output events.parquet\n",
+        "  traj convert bug-1234.zip --to parquet --table calls --output calls.parquet\n",
+        "  traj convert mon.zip tue.zip --to csv --output -     several runs in one table\n",
+        "\n",
+        "Exit codes: 0 written · 1 not found or not readable · 2 wrong usage · 3 a secret \
+         survived, nothing was written · 4 damaged or not a bundle, written as far as possible \
+         · 128+N ended by signal N, nothing was written"
+    )
+)]
+pub(crate) struct Arguments {
+    /// The sessions and bundles: a file, a key, an id, or the beginning of a key or id
+    #[arg(value_name = "SESSION")]
+    subjects: Vec<PathBuf>,
+    /// The format to write
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: FormatName,
+    /// The file to write, or - for standard output
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// What a row of a table is [default: the usual one of the format]
+    #[arg(long, value_enum, value_name = "TABLE")]
+    table: Option<TableName>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+    /// The store that lists the sessions [default: the agent's]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// The agent whose sessions are searched [default: the one the key names, or all]
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// A price file that overrides the built-in prices [default: as configured]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// The directory that the agent worked in; its path is hidden
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// Tool calls for spreadsheets
+    Csv,
+    /// Tool calls, one JSON object per line
+    Jsonl,
+    /// A trajectory for evaluations and training, ATIF 1.8
+    Atif,
+    /// Events or tool calls, for DuckDB, polars and other engines
+    Parquet,
+}
+
+impl FormatName {
+    const fn format(self) -> ConvertFormat {
+        match self {
+            Self::Csv => ConvertFormat::Csv,
+            Self::Jsonl => ConvertFormat::Jsonl,
+            Self::Atif => ConvertFormat::Atif,
+            Self::Parquet => ConvertFormat::Parquet,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TableName {
+    /// One row per tool call
+    Calls,
+    /// One row per event
+    Events,
+}
+
+/// What was written.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Converted {
+    /// The file, absolute; null for standard output.
+    file: Option<String>,
+    /// The format.
+    format: &'static str,
+    /// How many runs were converted.
+    runs: u64,
+    /// How many events they have.
+    events: u64,
+    /// How many tool calls they have.
+    calls: u64,
+    /// How many rows, steps or spans were written.
+    records: u64,
+    /// How many bytes were written.
+    bytes: u64,
+    /// What the format cannot hold.
+    notices: Vec<ConvertNotice>,
+}
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Converted>("convert");
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
+    let options = arguments.options(host)?;
+    let now = export::now(None, host)?;
+    let job = Job { arguments, options, now, host, output };
+    if arguments.output == Path::new("-") {
+        return job.to_stdout();
+    }
+    job.to_file()
+}
+
+impl Arguments {
+    fn options(&self, host: &Host) -> Result<ConvertOptions, CommandError> {
+        let format = self.to.format();
+        let mut options = ConvertOptions::new(format);
+        if let Some(table) = self.table {
+            options.table = match table {
+                TableName::Calls => ConvertTable::Calls,
+                TableName::Events => ConvertTable::Events,
+            };
+        }
+        if !format.holds(options.table) {
+            let message = format!("--to {} has no such table", format.as_str());
+            return Err(CommandError::usage(message).hint("leave out --table"));
+        }
+        if format.holds_one_run() && self.subjects.len() > 1 {
+            let message = format!("a file in the format {} holds one run", format.as_str());
+            return Err(CommandError::usage(message).hint("convert one session after the other"));
+        }
+        if let Some(own) = host.own_prices(self.prices.as_deref())? {
+            options.prices = options.prices.overridden_by(own);
+        }
+        Ok(options)
+    }
+
+    /// The subjects, or the newest session.
+    fn each_subject(&self) -> Vec<SubjectArguments> {
+        let (store, agent) = (&self.store, &self.agent);
+        let one = |subject: Option<PathBuf>| SubjectArguments {
+            subject,
+            store: store.clone(),
+            agent: agent.clone(),
+            ..SubjectArguments::default()
+        };
+        if self.subjects.is_empty() {
+            return vec![one(None)];
+        }
+        self.subjects.iter().map(|subject| one(Some(subject.clone()))).collect()
+    }
+}
+
+/// Why nothing was written.
+enum Failure {
+    /// What is read is not right.
+    Command(CommandError),
+    /// The conversion failed.
+    Conversion(ConvertError),
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        Self::Command(error)
+    }
+}
+
+impl From<ConvertError> for Failure {
+    fn from(error: ConvertError) -> Self {
+        Self::Conversion(error)
+    }
+}
+
+/// A conversion to run.
+struct Job<'a> {
+    arguments: &'a Arguments,
+    options: ConvertOptions,
+    now: UnixMillis,
+    host: &'a Host,
+    output: &'a CommandOutput,
+}
+
+impl Job<'_> {
+    fn to_stdout(&self) -> Outcome {
+        let interruption = Interruption::watch(self.host)?;
+        let (report, is_damaged) =
+            self.write(io::stdout(), interruption.stop_flag()).map_err(|failure| {
+                let error = match failure {
+                    Failure::Conversion(ConvertError::Output(error)) => cannot_print(error),
+                    failure => explain(failure),
+                };
+                interruption.explain(error)
+            })?;
+        let fault = is_damaged.then_some(ErrorKind::Damaged);
+        let converted = self.converted(report, None);
+        Ok(self.output.summary(&converted, fault, |converted| describe(converted, None)))
+    }
+
+    /// Writes under a temporary name; the file gets its own name when it is
+    /// complete.
+    fn to_file(&self) -> Outcome {
+        let path = self.host.absolute(&self.arguments.output);
+        let (folder, name) = self.host.folder_of(&path)?;
+        self.host.check_outside_bundles(path.parent().unwrap_or(&path))?;
+        if !self.arguments.force && folder.symlink_metadata(&name).is_ok() {
+            let message = format!("{} exists", path.display());
+            return Err(CommandError::usage(message)
+                .hint("name another file with --output, or replace it with --force"));
+        }
+        let interruption = Interruption::watch(self.host)?;
+        let stop = interruption.stop_flag();
+        let mut written = None;
+        let outcome = write_private_file(&folder, &name, |out| match self.write(out, stop) {
+            Ok(report) => {
+                written = Some(Ok(report));
+                Ok(())
+            }
+            Err(Failure::Conversion(ConvertError::Output(error))) => Err(error),
+            Err(failure) => {
+                written = Some(Err(explain(failure)));
+                Err(io::Error::other("nothing was converted"))
+            }
+        });
+        let (report, is_damaged) = match (outcome, written) {
+            (Ok(()), Some(Ok(report))) => report,
+            (_, Some(Err(error))) => return Err(interruption.explain(error)),
+            (Err(error), _) => {
+                let message = format!("cannot write {}", path.display());
+                return Err(interruption.explain(CommandError::failure(message).because(error)));
+            }
+            (Ok(()), None) => return Err(CommandError::failure("nothing was written")),
+        };
+        let fault = is_damaged.then_some(ErrorKind::Damaged);
+        let converted = self.converted(report, Some(&path));
+        let shown = path.strip_prefix(&self.host.facts.current_dir).unwrap_or(&path).to_owned();
+        let described = |converted: &Converted| describe(converted, Some(&shown));
+        let code = self.output.verdict(&converted, fault, described)?;
+        if fault.is_some() {
+            self.output.note("a bundle is damaged; run `traj verify` for details");
+        }
+        Ok(if fault.is_some() { code } else { ExitCode::SUCCESS })
+    }
+
+    /// Writes everything. Returns what was written, and whether a bundle is
+    /// damaged.
+    fn write(
+        &self,
+        out: impl Write + Send,
+        stop: Arc<AtomicBool>,
+    ) -> Result<(ConvertReport, bool), Failure> {
+        let out = BufWriter::with_capacity(256 * 1024, StoppableWriter { out, stop });
+        let mut is_damaged = false;
+        let mut conversion = Conversion::new(self.options.clone(), self.scratch(), out)?;
+        for subject in self.arguments.each_subject() {
+            let workspace = &self.arguments.workspace;
+            let opened = OpenedBundle::open(&subject, workspace, self.now, self.host, self.output)?;
+            is_damaged |= opened.is_damaged();
+            let bundle = WatchedBundle::new(opened.bundle(), "converting", self.output);
+            conversion.add(&bundle)?;
+        }
+        Ok((conversion.finish()?, is_damaged))
+    }
+
+    /// A file for what a document has to hold back.
+    fn scratch(&self) -> Box<dyn Scratch> {
+        Box::new(FsScratch::new(self.host.temporary_place().into_iter().collect()))
+    }
+
+    fn converted(&self, report: ConvertReport, path: Option<&Path>) -> Converted {
+        Converted {
+            file: path.map(|path| path.to_string_lossy().into_owned()),
+            format: self.options.format.as_str(),
+            runs: report.runs,
+            events: report.events,
+            calls: report.calls,
+            records: report.records,
+            bytes: report.bytes,
+            notices: report.notices,
+        }
+    }
+}
+
+fn explain(failure: Failure) -> CommandError {
+    match failure {
+        Failure::Command(error) => error,
+        Failure::Conversion(ConvertError::Source(error)) => explain_unreadable(error),
+        Failure::Conversion(error) => CommandError::failure("cannot convert").because(error),
+    }
+}
+
+/// Fails once somebody asks us to stop.
+struct StoppableWriter<W> {
+    out: W,
+    stop: Arc<AtomicBool>,
+}
+
+impl<W: Write> Write for StoppableWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            // Not `Interrupted`: that asks callers to try again.
+            return Err(io::Error::other("asked to stop"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn describe(converted: &Converted, path: Option<&Path>) -> String {
+    let path = path.map_or_else(String::new, |path| format!(" {}", path.display()));
+    let figures = [
+        counted(converted.runs, "run"),
+        counted(converted.calls, "call"),
+        counted(converted.records, "record"),
+        shown_size(converted.bytes),
+    ]
+    .join(", ");
+    let mut text = format!("wrote{}\n{figures}\n", escape_control(&path));
+    for notice in &converted.notices {
+        let line = format!("notice: {} {}\n", notice.count, notice.message);
+        text.push_str(&line);
+    }
+    text
+}

@@ -1,0 +1,73 @@
+//! What a format cannot hold: counted, and reported as notices.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::survey::Survey;
+
+/// Something that a format does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct ConvertNotice {
+    /// What kind; stable across versions.
+    pub code: &'static str,
+    /// How often.
+    pub count: u64,
+    /// What it means.
+    pub message: &'static str,
+}
+
+/// A kind of loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Loss {
+    EventsTooLong,
+    FormulaPrefix,
+    Images,
+    NoCallId,
+}
+
+impl Loss {
+    const fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Self::EventsTooLong => {
+                ("events-too-long", "events are too long to read and were left out")
+            }
+            Self::FormulaPrefix => {
+                ("formula-prefix", "cells would begin a formula and have an apostrophe in front")
+            }
+            Self::Images => ("images", "images are counted, and left out"),
+            Self::NoCallId => {
+                ("no-call-id", "calls have no id in the source and got one from their position")
+            }
+        }
+    }
+}
+
+/// What was lost so far.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    counts: BTreeMap<Loss, u64>,
+}
+
+impl Losses {
+    /// Counts a loss.
+    pub(super) fn add(&mut self, loss: Loss, count: u64) {
+        if count > 0 {
+            *self.counts.entry(loss).or_default() += count;
+        }
+    }
+
+    /// Counts what no format can hold of a run.
+    pub(super) fn add_run(&mut self, survey: &Survey) {
+        self.add(Loss::EventsTooLong, survey.too_long);
+    }
+
+    pub(super) fn into_notices(self) -> Vec<ConvertNotice> {
+        let notice = |(loss, count): (Loss, u64)| {
+            let (code, message) = loss.describe();
+            ConvertNotice { code, count, message }
+        };
+        self.counts.into_iter().map(notice).collect()
+    }
+}

@@ -1,0 +1,121 @@
+//! Events and calls as Parquet, compressed with zstd, for DuckDB, polars and
+//! everything that reads data frames.
+//!
+//! The same rows give the same bytes: there is no time stamp in the file, and
+//! row groups end after a fixed number of rows or bytes.
+//!
+//! - `event_row`: an event as a row, made from the facts of the run model;
+//! - `event_columns`: the columns of events;
+//! - `call_columns`: the columns of tool calls;
+//! - `table`: writes batches of rows.
+
+mod call_columns;
+mod event_columns;
+mod event_row;
+mod table;
+
+use std::io;
+
+use traj_core::run::{RunEvent, Taken};
+
+use super::call_rows::CallRow;
+use super::losses::Losses;
+use super::pieces::Piece;
+use super::survey::Survey;
+use super::{Converter, Output, Wants};
+use call_columns::{KeptCall, call_batch, call_schema};
+use table::Table;
+
+pub use event_row::{EventRow, EventRows};
+pub use table::{EventTable, ParquetError, ParquetSummary};
+
+/// How many calls are written at once.
+const CALLS_AT_ONCE: usize = 4_096;
+
+/// Writes one row per event.
+pub(super) struct ParquetEvents<'w> {
+    table: EventTable<Output<'w>>,
+    rows: Option<EventRows>,
+}
+
+impl<'w> ParquetEvents<'w> {
+    pub(super) fn new(out: Output<'w>) -> io::Result<Self> {
+        Ok(Self { table: EventTable::new(out, &[])?, rows: None })
+    }
+
+    fn push(&mut self, row: Option<EventRow>) -> io::Result<()> {
+        row.map_or(Ok(()), |row| self.table.push(row).map_err(io::Error::from))
+    }
+}
+
+impl Converter for ParquetEvents<'_> {
+    fn wants(&self) -> Wants {
+        Wants::Events
+    }
+
+    fn begin(&mut self, survey: &Survey) -> io::Result<()> {
+        self.rows = Some(EventRows::new(&survey.run));
+        Ok(())
+    }
+
+    fn event(&mut self, event: &RunEvent<'_>, taken: &Taken) -> io::Result<()> {
+        let row = self.rows.as_mut().and_then(|rows| rows.take(event, taken));
+        self.push(row)
+    }
+
+    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
+        let row = self.rows.take().and_then(EventRows::finish);
+        self.push(row)
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<u64> {
+        Ok(self.table.finish()?.rows)
+    }
+}
+
+/// Writes one row per tool call.
+pub(super) struct ParquetCalls<'w> {
+    table: Table<Output<'w>>,
+    session: String,
+    waiting: Vec<KeptCall>,
+}
+
+impl<'w> ParquetCalls<'w> {
+    pub(super) fn new(out: Output<'w>) -> io::Result<Self> {
+        let table = Table::new(out, call_schema(), &["session"], &[], &[])?;
+        Ok(Self { table, session: String::new(), waiting: Vec::new() })
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let bytes = waiting.iter().map(KeptCall::bytes).sum();
+        let batch = call_batch(&waiting).map_err(ParquetError::from)?;
+        Ok(self.table.write(&batch, bytes)?)
+    }
+}
+
+impl Converter for ParquetCalls<'_> {
+    fn wants(&self) -> Wants {
+        Wants::Pieces
+    }
+
+    fn begin(&mut self, survey: &Survey) -> io::Result<()> {
+        self.session.clone_from(&survey.session);
+        Ok(())
+    }
+
+    fn piece(&mut self, piece: Piece, _losses: &mut Losses) -> io::Result<()> {
+        let Piece::Message(message) = piece else { return Ok(()) };
+        self.waiting.extend(CallRow::of(&self.session, &message).map(|row| KeptCall::of(&row)));
+        if self.waiting.len() >= CALLS_AT_ONCE { self.write() } else { Ok(()) }
+    }
+
+    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<u64> {
+        self.write()?;
+        Ok(self.table.finish()?.rows)
+    }
+}

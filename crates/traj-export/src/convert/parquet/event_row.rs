@@ -1,0 +1,294 @@
+//! An event as a row of a table.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use sha2::{Digest as _, Sha256};
+use traj_core::dialect::{Dialect, particulars};
+use traj_core::run::{
+    CostOrigin, Fact, Failure, ModelCall, Origin, Outcome, Run, RunEvent, Taken, Thread,
+    ToolResultFact, UsageScope,
+};
+use traj_core::timestamp::UnixMillis;
+
+/// The version of the columns. Columns are only ever added.
+const SCHEMA_VERSION: i32 = 1;
+
+/// So many entries are remembered to find the event of a parent.
+const REMEMBERED: usize = 65_536;
+
+/// An event. What the source does not state is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "callers add what they know, such as the host")]
+pub struct EventRow {
+    /// The version of the columns.
+    pub schema_version: i32,
+    /// Names the session across hosts: 32 hexadecimal digits.
+    pub trace_id: String,
+    /// The session.
+    pub session_id: String,
+    /// The run of the session.
+    pub run_id: Option<String>,
+    /// Names the event: 32 hexadecimal digits.
+    pub event_id: String,
+    /// The event of the parent entry.
+    pub parent_id: Option<String>,
+    /// The number of the event in its session.
+    pub seq: i64,
+    /// Which file states it: `runtime` or `transcript`.
+    pub source: &'static str,
+    /// The program.
+    pub agent: Option<String>,
+    /// Its version.
+    pub agent_version: Option<String>,
+    /// The salted hash of the host's name.
+    pub host_id: Option<String>,
+    /// The type of the event.
+    pub kind: String,
+    /// When.
+    pub at: Option<UnixMillis>,
+    /// How long it took, in microseconds.
+    pub duration_micros: Option<i64>,
+    /// The model.
+    pub model: Option<String>,
+    /// Its provider.
+    pub provider: Option<String>,
+    /// The tool.
+    pub tool: Option<String>,
+    /// The id of the call.
+    pub call_id: Option<String>,
+    /// How a call or a run ended.
+    pub status: Option<String>,
+    /// The kind of error.
+    pub error_kind: Option<String>,
+    /// Tokens that this event adds to the run: input, cached ones included.
+    pub input_tokens: Option<i64>,
+    /// Tokens that the model wrote, reasoning included.
+    pub output_tokens: Option<i64>,
+    /// Tokens read from a cache.
+    pub cache_read_tokens: Option<i64>,
+    /// Tokens written to a cache.
+    pub cache_write_tokens: Option<i64>,
+    /// Tokens of reasoning.
+    pub reasoning_tokens: Option<i64>,
+    /// The cost in billionths of the currency.
+    pub cost_nanos: Option<i128>,
+    /// The currency.
+    pub currency: Option<String>,
+    /// Whether the cost is `stated` or `computed`.
+    pub cost_origin: Option<&'static str>,
+    /// How many bytes of text it has.
+    pub text_bytes: i64,
+    /// How many markers replace secrets in it.
+    pub redactions: i32,
+    /// The sub-agent whose event it is.
+    pub subagent_of: Option<String>,
+    /// The directory that the agent worked in.
+    pub workspace: Option<String>,
+    /// The payload, as JSON.
+    pub data: String,
+    /// What the caller wants to find it by.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl EventRow {
+    /// The approximate size.
+    pub(super) fn bytes(&self) -> usize {
+        self.data.len() + 512
+    }
+}
+
+/// Makes rows of the events of a session.
+#[derive(Debug)]
+pub struct EventRows {
+    /// What all rows have in common.
+    base: EventRow,
+    /// The kind of record that tokens are counted by.
+    scope: UsageScope,
+    /// The row of the current event; it may state several facts.
+    row: Option<EventRow>,
+    entries: HashMap<String, String>,
+    order: VecDeque<String>,
+}
+
+impl EventRows {
+    /// Rows of a run that was read once.
+    #[must_use]
+    pub fn new(run: &Run) -> Self {
+        let session_id = run.session.clone().unwrap_or_else(|| "run".to_owned());
+        let base = EventRow {
+            schema_version: SCHEMA_VERSION,
+            trace_id: digest(&[b"trace", session_id.as_bytes()]),
+            session_id,
+            agent: run.agent.clone(),
+            agent_version: run.agent_version.clone(),
+            workspace: run.workspace.clone(),
+            ..EventRow::default()
+        };
+        let (entries, order) = (HashMap::new(), VecDeque::new());
+        Self { base, scope: run.usage_scope, row: None, entries, order }
+    }
+
+    /// Takes a fact, with what it adds to the run. Returns the row before it, if
+    /// that is complete.
+    pub fn take(&mut self, event: &RunEvent<'_>, taken: &Taken) -> Option<EventRow> {
+        let seq = i64::try_from(event.place.line).unwrap_or(i64::MAX);
+        let is_same = self.row.as_ref().is_some_and(|row| row.seq == seq);
+        let complete = if is_same { None } else { self.row.take() };
+        let mut row = match self.row.take() {
+            Some(row) => row,
+            None => self.begin(event, seq),
+        };
+        add_fact(&mut row, &event.fact);
+        if let Fact::ModelCall(call) = &event.fact {
+            self.add_model_call(&mut row, call, taken);
+        }
+        self.row = Some(row);
+        complete
+    }
+
+    /// The last row.
+    #[must_use]
+    pub fn finish(self) -> Option<EventRow> {
+        self.row
+    }
+
+    fn begin(&mut self, event: &RunEvent<'_>, seq: i64) -> EventRow {
+        let event_id = digest(&[b"event", self.base.session_id.as_bytes(), &seq.to_be_bytes()]);
+        let parent_id = event.parent.and_then(|parent| self.entries.get(parent).cloned());
+        if let Some(entry) = event.entry {
+            self.remember(entry, &event_id);
+        }
+        let mut data = String::new();
+        if let Some(value) = particulars::data_of(event.raw) {
+            value.write_compact(&mut data);
+        }
+        let redactions = data.matches("<redacted:").count();
+        EventRow {
+            run_id: owned(event.run),
+            event_id,
+            parent_id,
+            seq,
+            source: if event.origin == Origin::Runtime { "runtime" } else { "transcript" },
+            kind: Dialect::Bundle.type_name(event.raw).unwrap_or_default().into_owned(),
+            at: event.at,
+            redactions: i32::try_from(redactions).unwrap_or(i32::MAX),
+            subagent_of: match event.thread {
+                Thread::SubAgent(id) => Some(id.to_owned()),
+                _ => None,
+            },
+            data,
+            ..self.base.clone()
+        }
+    }
+
+    fn remember(&mut self, entry: &str, event_id: &str) {
+        if self.entries.contains_key(entry) {
+            return;
+        }
+        if self.order.len() >= REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.entries.remove(&oldest);
+        }
+        self.order.push_back(entry.to_owned());
+        self.entries.insert(entry.to_owned(), event_id.to_owned());
+    }
+
+    fn add_model_call(&self, row: &mut EventRow, call: &ModelCall<'_>, taken: &Taken) {
+        row.model = owned(call.model).or(row.model.take());
+        row.provider = owned(call.provider).or(row.provider.take());
+        row.duration_micros = call.latency.map(micros).or(row.duration_micros);
+        if let Some(error) = &call.error {
+            row.error_kind.get_or_insert_with(|| "model".to_owned());
+            row.text_bytes += count(error.len() as u64);
+        }
+        let Some(counted) = taken.model_call.as_ref().filter(|_| call.scope == self.scope) else {
+            return;
+        };
+        let usage = &counted.usage;
+        row.input_tokens = Some(count(usage.input));
+        row.output_tokens = Some(count(usage.output));
+        row.cache_read_tokens = Some(count(usage.cached));
+        row.cache_write_tokens = Some(count(usage.cache_write));
+        row.reasoning_tokens = Some(count(usage.reasoning));
+        if let Some(cost) = &counted.cost {
+            row.cost_nanos = i128::try_from(cost.nanos).ok();
+            row.currency = Some(cost.currency.clone());
+            row.cost_origin = Some(CostOrigin::as_str(cost.origin));
+        }
+    }
+}
+
+fn add_fact(row: &mut EventRow, fact: &Fact<'_>) {
+    match fact {
+        Fact::Prompt(prompt) => row.text_bytes += count(prompt.content.bytes()),
+        Fact::AssistantText(text) | Fact::Reasoning(text) => row.text_bytes += count(text.bytes()),
+        Fact::ToolCall(call) => {
+            row.tool = Some(call.name.to_owned());
+            row.call_id = owned(call.id);
+        }
+        Fact::ToolResult(result) => add_result(row, result),
+        Fact::ModelChanged(change) => {
+            row.model = owned(change.model);
+            row.provider = owned(change.provider);
+        }
+        Fact::SessionEnded(ended) | Fact::TurnEnded(ended) => {
+            row.status = Some(ended.status.as_str().to_owned());
+            if ended.error.is_some() {
+                row.error_kind = Some("run".to_owned());
+            }
+        }
+        Fact::Error(error) => {
+            row.error_kind = Some(error.kind.unwrap_or("error").to_owned());
+            row.text_bytes += count(error.text.len() as u64);
+        }
+        Fact::ApprovalDecided(approval) => {
+            row.call_id = owned(approval.call);
+            row.status = approval.decision.map(|decision| decision.as_str().to_owned());
+        }
+        Fact::ApprovalAsked(approval) => row.call_id = owned(approval.call),
+        Fact::Compaction(compaction) => row.text_bytes += count(compaction.summary.bytes()),
+        Fact::Hook(hook) => {
+            row.tool = Some(hook.name.to_owned());
+            row.status = Some(hook.outcome.name().to_owned());
+        }
+        _ => {}
+    }
+}
+
+fn add_result(row: &mut EventRow, result: &ToolResultFact<'_>) {
+    row.tool = owned(result.name);
+    row.call_id = owned(result.id);
+    row.status = Some(result.outcome.name().to_owned());
+    row.duration_micros = result.duration.map(micros);
+    row.text_bytes += count(result.content.bytes());
+    row.error_kind = match &result.outcome {
+        Outcome::Failed(Failure { exit_code: Some(_), .. }) => Some("exit".to_owned()),
+        Outcome::Failed(Failure { signal: Some(_), .. }) => Some("signal".to_owned()),
+        Outcome::Failed(_) => Some("tool".to_owned()),
+        Outcome::TimedOut => Some("timeout".to_owned()),
+        _ => None,
+    };
+}
+
+fn owned(text: Option<&str>) -> Option<String> {
+    text.map(str::to_owned)
+}
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn micros(millis: u64) -> i64 {
+    count(millis).saturating_mul(1_000)
+}
+
+/// The first 16 bytes of a digest, in hexadecimal digits.
+fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

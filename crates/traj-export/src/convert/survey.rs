@@ -1,0 +1,91 @@
+//! What is known of a run before its first byte is written.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use traj_core::json::Json;
+use traj_core::port::{BundleSource, BundleSourceError};
+use traj_core::run::{Content, Fact, Fold, Prices, Run, RunEvent, Thread};
+use traj_core::timestamp::UnixMillis;
+
+use crate::inspect::run_events::read_facts;
+
+/// System prompts and tool lists are kept up to this many bytes.
+const LONGEST_CONTEXT: usize = 4 * 1024 * 1024;
+
+/// The times of at most this many sub-agents are kept.
+const MOST_SUB_AGENTS: usize = 10_000;
+
+/// A run at a glance.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) run: Run,
+    /// The session, or a name for a run without one.
+    pub(super) session: String,
+    /// The first compiled context.
+    pub(super) system: Option<String>,
+    pub(super) tools: Option<Json<'static>>,
+    /// When each sub-agent did something.
+    pub(super) sub_agents: BTreeMap<String, Span>,
+    /// How many events are too long to read.
+    pub(super) too_long: u64,
+}
+
+/// The first and the last time of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) first: Option<UnixMillis>,
+    pub(super) last: Option<UnixMillis>,
+}
+
+impl Span {
+    /// Extends it to this time.
+    pub(super) fn add(&mut self, at: Option<UnixMillis>) {
+        if let Some(at) = at {
+            self.first = Some(self.first.map_or(at, |first| first.min(at)));
+            self.last = self.last.max(Some(at));
+        }
+    }
+}
+
+impl Survey {
+    /// Reads a bundle once.
+    pub(super) fn of(
+        bundle: &dyn BundleSource,
+        prices: &Prices,
+    ) -> Result<Self, BundleSourceError> {
+        let mut survey = Self::default();
+        let mut fold = Fold::new(prices.clone()).without_moments();
+        survey.too_long = read_facts(bundle, &mut |event| {
+            fold.push(event);
+            survey.take(event);
+            ControlFlow::Continue(())
+        })?;
+        survey.run = fold.finish();
+        survey.session = survey.run.session.clone().unwrap_or_else(|| "run".to_owned());
+        Ok(survey)
+    }
+
+    fn take(&mut self, event: &RunEvent<'_>) {
+        if let Fact::ContextCompiled(context) = &event.fact {
+            if self.system.is_none() && !matches!(context.system, Content::None) {
+                let text = context.system.to_text();
+                self.system = Some(text).filter(|text| text.len() <= LONGEST_CONTEXT);
+            }
+            if let (None, Some(tools)) = (&self.tools, context.tools)
+                && tools.to_line().len() <= LONGEST_CONTEXT
+            {
+                self.tools = Some(tools.clone().into_owned());
+            }
+        }
+        if let Thread::SubAgent(id) = event.thread {
+            if let Some(span) = self.sub_agents.get_mut(id) {
+                span.add(event.at);
+            } else if self.sub_agents.len() < MOST_SUB_AGENTS {
+                let mut span = Span::default();
+                span.add(event.at);
+                self.sub_agents.insert(id.to_owned(), span);
+            }
+        }
+    }
+}
