@@ -11,6 +11,7 @@ mod care;
 mod cli;
 mod codex;
 mod contract;
+mod convert;
 mod export;
 mod hosts;
 mod page;

@@ -5,6 +5,7 @@
 //! `sweep` runs its own list in the same way.
 
 mod deny;
+mod formats;
 mod page;
 mod steps;
 

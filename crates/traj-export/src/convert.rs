@@ -12,6 +12,7 @@
 //! - `losses`: what a format could not hold;
 //! - `call_rows`, `csv`, `jsonl`: one row per tool call;
 //! - `atif`: a trajectory in one document;
+//! - `perfetto`: a trace with threads, flows and counters;
 //! - `parquet`: events or calls as columns, with the feature `parquet`.
 
 mod atif;
@@ -24,6 +25,7 @@ mod losses;
 mod notes;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod perfetto;
 mod pieces;
 mod survey;
 

@@ -140,7 +140,7 @@ fn documents_fit_their_schemas() {
         ("show", &["show", "missing"], false),
         ("view", &["view", &bundle, "--output", "bundle.html"], true),
         ("view", &["view", "s1.jsonl"], true),
-        ("view", &["view", "missing"], false),
+        ("convert", &["convert", &bundle, "--to", "csv", "--output", "calls.csv"], true),
         ("sessions", &["sessions", "--store", "sessions/sessions.json"], true),
         ("sessions", &["sessions", "--store", "sessions/sessions.json", "--keys"], true),
         ("sessions", &["sessions", "--bogus"], false),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use xshell::cmd;
 
-use super::{Outcome, Step, deny, page};
+use super::{Outcome, Step, deny, formats, page};
 use crate::programs::{agents, codex, openclaw};
 use crate::workspace::Workspace;
 use crate::{bench, demo, fuzz, tidy};
@@ -32,6 +32,7 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "agents", run: real_agents },
         Step { name: "doctests", run: doctests },
         Step { name: "page in a browser", run: page::browser },
+        Step { name: "formats", run: formats::readers },
         Step { name: "demo", run: demonstration },
         Step { name: "fuzz", run: short_fuzz },
         Step { name: "benches", run: benches },

@@ -86,6 +86,8 @@ enum FormatName {
     Jsonl,
     /// A trajectory for evaluations and training, ATIF 1.8
     Atif,
+    /// A timeline for the Perfetto UI and speedscope
+    Perfetto,
     /// Events or tool calls, for DuckDB, polars and other engines
     Parquet,
 }
@@ -96,6 +98,7 @@ impl FormatName {
             Self::Csv => ConvertFormat::Csv,
             Self::Jsonl => ConvertFormat::Jsonl,
             Self::Atif => ConvertFormat::Atif,
+            Self::Perfetto => ConvertFormat::Perfetto,
             Self::Parquet => ConvertFormat::Parquet,
         }
     }
@@ -239,6 +242,7 @@ impl Job<'_> {
             return Err(CommandError::usage(message)
                 .hint("name another file with --output, or replace it with --force"));
         }
+        self.check_is_no_source(&path)?;
         let interruption = Interruption::watch(self.host)?;
         let stop = interruption.stop_flag();
         let mut written = None;
@@ -271,6 +275,17 @@ impl Job<'_> {
             self.output.note("a bundle is damaged; run `traj verify` for details");
         }
         Ok(if fault.is_some() { code } else { ExitCode::SUCCESS })
+    }
+
+    /// Rejects an output that would replace what is converted.
+    fn check_is_no_source(&self, path: &Path) -> Result<(), CommandError> {
+        let target = self.host.real_path(path);
+        let mut sources = self.arguments.subjects.iter();
+        if sources.any(|source| self.host.real_path(source) == target) {
+            let message = format!("{} is what is converted", path.display());
+            return Err(CommandError::usage(message).hint("name another file with --output"));
+        }
+        Ok(())
     }
 
     /// Writes everything. Returns what was written, and whether a bundle is

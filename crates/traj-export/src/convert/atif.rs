@@ -198,7 +198,7 @@ fn agent_of(survey: &Survey, has_tools: bool) -> Json<'static> {
     Json::Object(agent)
 }
 
-/// A tool as models of OpenAI are told of it.
+/// A tool in the form that OpenAI's interface takes.
 fn tool_definition(tool: &Json<'static>) -> Option<Json<'static>> {
     let object = tool.as_object()?;
     if object.contains("function") {

@@ -4,7 +4,7 @@ use std::io;
 
 use traj_core::port::Scratch;
 
-use super::{ConvertOptions, Converter, Output, atif, csv, jsonl};
+use super::{ConvertOptions, Converter, Output, atif, csv, jsonl, perfetto};
 
 /// A format that a run can be converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum ConvertFormat {
     Jsonl,
     /// The Agent Trajectory Interchange Format.
     Atif,
+    /// A Chrome trace, for the Perfetto UI and speedscope.
+    Perfetto,
     /// Columns, for data frames and SQL engines.
     #[cfg(feature = "parquet")]
     Parquet,
@@ -38,6 +40,7 @@ impl ConvertFormat {
         Self::Csv,
         Self::Jsonl,
         Self::Atif,
+        Self::Perfetto,
         #[cfg(feature = "parquet")]
         Self::Parquet,
     ];
@@ -49,6 +52,7 @@ impl ConvertFormat {
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
             Self::Atif => "atif",
+            Self::Perfetto => "perfetto",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
@@ -61,6 +65,7 @@ impl ConvertFormat {
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
             Self::Atif => "atif.json",
+            Self::Perfetto => "trace.json",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
@@ -70,7 +75,7 @@ impl ConvertFormat {
     #[must_use]
     pub const fn usual_table(self) -> ConvertTable {
         match self {
-            Self::Csv | Self::Jsonl | Self::Atif => ConvertTable::Calls,
+            Self::Csv | Self::Jsonl | Self::Atif | Self::Perfetto => ConvertTable::Calls,
             #[cfg(feature = "parquet")]
             Self::Parquet => ConvertTable::Events,
         }
@@ -80,7 +85,9 @@ impl ConvertFormat {
     #[must_use]
     pub const fn holds(self, table: ConvertTable) -> bool {
         match self {
-            Self::Csv | Self::Jsonl | Self::Atif => matches!(table, ConvertTable::Calls),
+            Self::Csv | Self::Jsonl | Self::Atif | Self::Perfetto => {
+                matches!(table, ConvertTable::Calls)
+            }
             #[cfg(feature = "parquet")]
             Self::Parquet => true,
         }
@@ -91,7 +98,7 @@ impl ConvertFormat {
     pub const fn holds_one_run(self) -> bool {
         match self {
             Self::Atif => true,
-            Self::Csv | Self::Jsonl => false,
+            Self::Csv | Self::Jsonl | Self::Perfetto => false,
             #[cfg(feature = "parquet")]
             Self::Parquet => false,
         }
@@ -107,6 +114,7 @@ pub(super) fn converter<'w>(
     Ok(match options.format {
         ConvertFormat::Csv => Box::new(csv::CsvCalls::new(out)?),
         ConvertFormat::Atif => Box::new(atif::Atif::new(out, scratch)),
+        ConvertFormat::Perfetto => Box::new(perfetto::Perfetto::new(out)?),
         ConvertFormat::Jsonl => Box::new(jsonl::JsonlCalls::new(out)),
         #[cfg(feature = "parquet")]
         ConvertFormat::Parquet if options.table == ConvertTable::Calls => {

@@ -90,6 +90,7 @@ impl Grouping {
         open.into_iter().all(|open| pass(Piece::Message(open.message)))
     }
 
+    #[expect(clippy::ref_option, reason = "it is a key of the map")]
     fn close(&mut self, thread: &Option<String>, pass: &mut dyn FnMut(Piece) -> bool) -> bool {
         match self.open.remove(thread) {
             Some(open) if !open.message.is_empty() => pass(Piece::Message(open.message)),

@@ -25,6 +25,7 @@ pub(super) enum Loss {
     FormulaPrefix,
     Images,
     NoCallId,
+    NoTime,
 }
 
 impl Loss {
@@ -40,6 +41,7 @@ impl Loss {
             Self::NoCallId => {
                 ("no-call-id", "calls have no id in the source and got one from their position")
             }
+            Self::NoTime => ("no-time", "records have no time and were left out"),
         }
     }
 }

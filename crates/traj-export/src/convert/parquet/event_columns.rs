@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, TimeUnit};
 
 use super::event_row::EventRow;
 
-/// A cost has 18 digits, 9 of them behind the point.
+/// A cost has 18 digits, 9 of them decimals.
 const COST: DataType = DataType::Decimal128(18, 9);
 
 /// The largest amount with 18 digits.

@@ -1,0 +1,189 @@
+"""Reads what `traj convert` writes with the programs that own each format, and compares it with
+what `traj inspect` says of the same bundle.
+
+Usage: check.py TRAJ REPOSITORY FOLDER
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TRAJ, REPOSITORY, FOLDER = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+NOW = "2026-06-02T12:00:00Z"
+
+
+def traj(*arguments, status=0):
+    """Runs traj in the folder; returns its standard output."""
+    environment = {**os.environ, "HOME": str(FOLDER), "NO_COLOR": "1"}
+    command = [TRAJ, *map(str, arguments)]
+    done = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True)
+    assert done.returncode == status, f"{command}: {done.returncode}: {done.stderr.decode()}"
+    return done.stdout
+
+
+class Case:
+    """A bundle, and what `traj inspect` says of it."""
+
+    def __init__(self, session):
+        self.name = session.stem
+        self.bundle = FOLDER / f"{self.name}-bundle"
+        traj("export", "--session", session, "--workspace", FOLDER, "--now", NOW,
+             "--output-root", FOLDER, "--output", self.bundle.name)
+        self.summary = json.loads(traj("inspect", self.bundle, "--json"))["result"]
+        self.usage = self.summary["usage"]
+        self.calls = self.summary["calls"]
+
+    def convert(self, format, *more):
+        """Converts twice; the bytes are the same."""
+        first = FOLDER / f"{self.name}.out.{format}"
+        traj("convert", self.bundle, "--to", format, "--output", first, "--force", *more)
+        again = traj("convert", self.bundle, "--to", format, "--output", "-", *more)
+        assert first.read_bytes() == again, f"{first} is not the same twice"
+        return first
+
+    def cost(self):
+        return self.usage.get("cost")
+
+
+def close(one, other):
+    return (one is None and other is None) or abs((one or 0) - (other or 0)) < 1e-9
+
+
+def check_outcomes(case, outcomes):
+    """The outcome of every call, as a list of names."""
+    calls = case.calls
+    failed = sum(outcome in ("failed", "timedOut") for outcome in outcomes)
+    assert len(outcomes) == calls["calls"], (case.name, len(outcomes), calls)
+    assert failed == calls["errors"], (case.name, outcomes, calls)
+    for name in ("declined", "interrupted", "unanswered"):
+        assert sum(outcome == name for outcome in outcomes) == calls[name], (case.name, name)
+
+
+def check_csv(case):
+    import duckdb
+
+    path = case.convert("csv")
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, strict=True))
+    check_outcomes(case, [row["outcome"] for row in rows])
+    for row in rows:
+        for value in row.values():
+            assert not value.lstrip(" ").startswith(("=", "+", "@", "\t")), row
+    if not rows:
+        return
+    read = duckdb.sql(f"select * from read_csv('{path}', all_varchar=true, null_padding=false)")
+    shown = [tuple(value or "" for value in row) for row in read.fetchall()]
+    assert shown == [tuple(row.values()) for row in rows], case.name
+
+
+def check_jsonl(case):
+    rows = [json.loads(line) for line in case.convert("jsonl").read_text().splitlines()]
+    check_outcomes(case, [row["outcome"] for row in rows])
+    for row in rows:
+        if "started_at" in row and "ended_at" in row:
+            assert row["started_at"] <= row["ended_at"], row
+
+
+def trajectories(root):
+    return [root, *(root.subagent_trajectories or [])]
+
+
+def check_atif(case):
+    import atif
+
+    path = case.convert("atif")
+    root = atif.Trajectory.model_validate_json(path.read_text())
+    assert root.schema_version == "ATIF-v1.8"
+    check_harbor(path)
+    steps = [step for one in trajectories(root) for step in one.steps]
+    metrics = [step.metrics for step in steps if step.metrics]
+    assert sum(one.prompt_tokens for one in metrics) == case.usage["inputTokens"], case.name
+    assert sum(one.completion_tokens for one in metrics) == case.usage["outputTokens"], case.name
+    assert sum(one.cached_tokens for one in metrics) == case.usage["cachedTokens"], case.name
+    if case.cost() is not None:
+        assert close(sum(one.cost_usd or 0 for one in metrics), case.cost()), case.name
+    outcomes = []
+    for step in steps:
+        results = step.observation.results if step.observation else []
+        by_id = {result.source_call_id: result.extra["outcome"] for result in results}
+        ids = [call.tool_call_id for call in step.tool_calls or []]
+        outcomes += [by_id.get(id, "unanswered") for id in ids]
+    check_outcomes(case, outcomes)
+    named = {one.trajectory_id for one in root.subagent_trajectories or []}
+    assert named <= set(case.summary["subRuns"]), (named, case.summary["subRuns"])
+    strict = json.loads(path.read_text())
+    strict["unknown"] = 1
+    try:
+        atif.Trajectory.model_validate(strict)
+    except ValueError:
+        return
+    raise AssertionError("an unknown field must be refused: this check proves nothing")
+
+
+def check_harbor(path):
+    done = subprocess.run([sys.executable, "-m", "harbor.utils.trajectory_validator", path],
+                          capture_output=True)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+def check_parquet(case):
+    import duckdb
+    import polars
+    import pyarrow.parquet
+
+    events = case.convert("parquet")
+    usage, cost = case.usage, case.cost()
+    wanted = (case.summary["events"], usage["inputTokens"], usage["outputTokens"],
+              usage["cachedTokens"])
+    question = f"""select count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),
+                          coalesce(sum(cache_read_tokens), 0), sum(cost) from '{events}'"""
+    *totals, summed = duckdb.sql(question).fetchall()[0]
+    assert tuple(totals) == wanted, (case.name, totals, wanted)
+    if cost is not None:
+        assert close(float(summed), cost), (case.name, summed, cost)
+    frame = polars.read_parquet(events)
+    assert (frame.height, frame["input_tokens"].sum() or 0) == wanted[:2], case.name
+    table = pyarrow.parquet.read_table(events)
+    assert table.num_rows == wanted[0]
+    assert str(table.schema.field("ts").type) == "timestamp[us, tz=UTC]"
+    assert str(table.schema.field("cost").type) == "decimal128(18, 9)"
+    assert pyarrow.parquet.read_metadata(events).created_by == "traj"
+    for data in table.column("data").to_pylist():
+        json.loads(data)
+    ids = table.column("event_id").to_pylist()
+    assert len(set(ids)) == len(ids) and all(len(id) == 32 for id in ids)
+    parents = set(table.column("parent_id").to_pylist()) - {None}
+    assert parents <= set(ids), case.name
+    calls = case.convert("parquet", "--table", "calls")
+    rows = duckdb.sql(f"select outcome from '{calls}'").fetchall()
+    check_outcomes(case, [outcome for (outcome,) in rows])
+    assert polars.read_parquet(calls).height == len(rows)
+
+
+def check_several(cases):
+    """Runs in one table."""
+    bundles = [case.bundle for case in cases]
+    traj("convert", *bundles, "--to", "csv", "--output", "all.csv", "--force")
+    with open(FOLDER / "all.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, strict=True))
+    assert len(rows) == sum(case.calls["calls"] for case in cases)
+    traj("convert", *bundles, "--to", "atif", "--output", "all.json", status=2)
+
+
+CHECKS = [check_csv, check_jsonl, check_atif, check_parquet]
+
+
+def main():
+    rollouts = sorted((REPOSITORY / "tests/fixtures/rollouts").glob("*.jsonl"))
+    cases = [Case(path) for path in [FOLDER / "nightly-import.jsonl", *rollouts]]
+    for check in CHECKS:
+        for case in cases:
+            check(case)
+        print(f"{check.__name__.removeprefix('check_')}: {len(cases)} runs", flush=True)
+    check_several(cases)
+
+
+main()

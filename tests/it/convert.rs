@@ -1,0 +1,133 @@
+//! `traj convert`: what it writes, compared with other readers of the same run.
+
+use serde_json::Value;
+use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
+use traj_tests::rows::{assistant, message, tool_result, user};
+use traj_tests::traj_binary::{names_in, printed};
+
+const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
+
+/// A session with two calls, one of which failed and has a formula for a
+/// command.
+fn home() -> Home {
+    let home = Home::new();
+    let call = |id: &str, command: &str| {
+        assistant(&format!(
+            r#"{{"type":"toolCall","id":"{id}","name":"shell","arguments":{{"command":"{command}"}}}}"#
+        ))
+    };
+    let failed = r#"{"role":"toolResult","toolCallId":"d","toolName":"shell","details":{"exitCode":3},"content":[{"type":"text","text":"no, \"really\""}]}"#;
+    home.put_session(&[
+        message("a", None, 1, user(&format!("build it with {SECRET}"))),
+        message("b", Some("a"), 2, call("c", "make")),
+        message("c", Some("b"), 3, tool_result("c", "shell", "made")),
+        message("d", Some("c"), 4, call("d", "=cmd|' /c calc'!A1")),
+        message("e", Some("d"), 5, failed),
+    ]);
+    home
+}
+
+fn converted(home: &Home, format: &str, more: &[&str]) -> String {
+    let base = ["convert", "s1.jsonl", "--to", format, "--output", "-"];
+    let output = home.traj(&[&base, more].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(!printed(&output).contains(SECRET), "{format}");
+    printed(&output)
+}
+
+#[test]
+fn every_call_is_a_row() {
+    let home = home();
+    let text = converted(&home, "jsonl", &[]);
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = rows.iter().map(|row| (&row["call_id"], &row["outcome"])).collect();
+    assert_eq!(told, [(&"c".into(), &"ok".into()), (&"d".into(), &"failed".into())]);
+    assert_eq!(rows[1]["exit_code"], 3);
+    assert_eq!(rows[0]["started_at"], "2026-06-01T10:00:02.000Z");
+    assert_eq!(rows[0]["duration_ms"], 1_000);
+    let csv = converted(&home, "csv", &[]);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert!(csv.contains(r#","'=cmd|' /c calc'!A1","#), "{csv}");
+}
+
+#[test]
+fn a_trajectory_has_every_step_and_what_came_of_each_call() {
+    let document: Value = serde_json::from_str(&converted(&home(), "atif", &[])).unwrap();
+    let steps = document["steps"].as_array().unwrap();
+    let numbers: Vec<_> = steps.iter().map(|step| step["step_id"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=steps.len() as u64).collect::<Vec<_>>());
+    let results: Vec<_> =
+        steps.iter().filter_map(|step| step["observation"]["results"].get(0)).collect();
+    assert_eq!(results[0]["content"], "made");
+    assert_eq!(results[1]["extra"]["exit_code"], 3);
+}
+
+#[test]
+fn a_bundle_gives_the_same_bytes_in_any_form() {
+    let home = home();
+    home.export(&["--output", "one"]);
+    home.export(&["--output", "two", "--archive", "zip"]);
+    for (format, table) in
+        [("csv", "calls"), ("jsonl", "calls"), ("parquet", "events"), ("parquet", "calls")]
+    {
+        let [one, two] = ["one", "two.zip"].map(|name| {
+            let bundle = format!("{EXPORTS}/{name}");
+            let base = ["convert", &bundle, "--to", format, "--table", table, "--output", "-"];
+            let output = home.traj(&base);
+            assert_eq!(output.status.code(), Some(0), "{format}");
+            output.stdout
+        });
+        assert!(!one.is_empty() && one == two, "{format} {table}");
+    }
+}
+
+#[test]
+fn a_file_is_written_whole_or_not_at_all() {
+    let home = home();
+    let convert = |more: &[&str]| {
+        let base = ["convert", "s1.jsonl", "--to", "csv", "--output", "calls.csv"];
+        home.traj(&[&base, more].concat()).status.code()
+    };
+    home.folder.write("calls.csv", "mine").unwrap();
+    assert_eq!(convert(&[]), Some(2));
+    assert_eq!(home.folder.read_to_string("calls.csv").unwrap(), "mine");
+    assert_eq!(convert(&["--force"]), Some(0));
+    assert_eq!(convert(&["--force", "missing.jsonl"]), Some(1), "the second cannot be read");
+    assert!(home.folder.read_to_string("calls.csv").unwrap().starts_with("session,"));
+    let onto_itself = ["convert", "s1.jsonl", "--to", "csv", "--output", "s1.jsonl", "--force"];
+    assert_eq!(home.traj(&onto_itself).status.code(), Some(2));
+    let names = names_in(home.path());
+    assert!(names.iter().all(|name| !name.contains("tmp")), "{names:?}");
+}
+
+#[test]
+fn a_bundle_with_a_secret_is_not_converted() {
+    let home = home();
+    home.export(&["--output", "one"]);
+    let events = format!("{EXPORTS}/one/events.jsonl");
+    let text = home.folder.read_to_string(&events).unwrap();
+    home.folder.write(&events, text.replace("made", SECRET)).unwrap();
+    for format in ["csv", "jsonl", "atif", "parquet"] {
+        let bundle = format!("{EXPORTS}/one");
+        let output = home.traj(&["convert", &bundle, "--to", format, "--output", "out"]);
+        assert_eq!(output.status.code(), Some(3), "{format}");
+        assert!(!home.folder.exists("out"));
+    }
+}
+
+#[test]
+fn several_runs_go_into_one_table_but_not_into_one_document() {
+    let home = home();
+    home.export(&["--output", "one"]);
+    let bundle = format!("{EXPORTS}/one");
+    let both = ["convert", &bundle, "s1.jsonl", "--output", "out", "--json", "--to"];
+    let output = home.traj(&[&both[..], &["jsonl"]].concat());
+    assert_eq!(result(&output)["result"]["runs"], 2);
+    assert_eq!(result(&output)["result"]["records"], 4);
+    let output = home.traj(&[&both[..], &["atif", "--force"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let output =
+        home.traj(&["convert", &bundle, "--to", "csv", "--table", "events", "--output", "-"]);
+    assert_eq!(output.status.code(), Some(2), "there is no such table");
+}
