@@ -160,7 +160,7 @@ fn metrics_of(model: &ModelPart) -> Json<'static> {
             extra.push("cost", cost);
             extra.push_some("currency", usage.currency.clone());
         }
-        extra.push_some("cost_origin", usage.cost_origin);
+        extra.push_some("cost_origin", usage.cost_origin.as_deref().map(str::to_owned));
     }
     extra.push("cache_write_tokens", usage.cache_write_tokens);
     extra.push("reasoning_tokens", usage.reasoning_tokens);
