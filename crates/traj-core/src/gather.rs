@@ -22,6 +22,7 @@
 //! and `rows` to `database`. To gather files, add a case to [`file_rows`].
 
 mod address;
+mod claude_code;
 mod container;
 mod database;
 mod error;

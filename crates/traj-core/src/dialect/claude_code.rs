@@ -9,10 +9,12 @@
 //! - `message`: what the user and the model said, and what tools answered.
 //! - `result`: the outcome of a tool.
 //! - `beside`: rows that the harness added.
+//! - `marked`: rows that do not count, as the code that gathers them found out.
 //! - `known`: which types of rows, attachments and notices exist.
 
 mod beside;
 mod known;
+mod marked;
 mod message;
 mod result;
 
@@ -66,6 +68,9 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         emit(event);
     };
     let kind = text(row, "type").unwrap_or_default();
+    if let Some(mark) = marked::mark_of(row) {
+        return marked::facts(mark, kind, row, &mut emit_one);
+    }
     if begins_session(kind, row) {
         emit_one(Fact::SessionStarted(session(row)));
     }

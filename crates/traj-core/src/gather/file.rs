@@ -5,7 +5,7 @@ mod codex;
 mod lines;
 mod pi;
 
-use super::{GatherError, RowWriter};
+use super::{GatherError, RowWriter, claude_code};
 use crate::json::Json;
 use crate::limits::Reading;
 use crate::port::{Source, Sources};
@@ -32,11 +32,11 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
-    let Ok(first) = Json::parse_shallow(&line, HEADER_DEPTH) else { return Ok(false) };
+    let first = Json::parse_shallow(&line, HEADER_DEPTH).unwrap_or_default();
     match first.get("type").and_then(Json::as_str) {
         Some("session_meta") => codex::rows(&first, file.source, rows),
         Some("session") => pi::rows(&first, file.source, rows),
-        _ => Ok(false),
+        _ => claude_code::rows(file, rows),
     }
 }
 

@@ -59,6 +59,16 @@ impl Sources for MemorySources {
             })),
         }
     }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, SourceError> {
+        let places = lock(&self.places);
+        let inside = places.iter().filter_map(|(name, file)| {
+            let name = name.strip_prefix(folder)?.strip_prefix('/')?;
+            let is_file = matches!(file, StoredFile::File(_)) && !name.contains('/');
+            is_file.then(|| name.to_owned())
+        });
+        Ok(inside.collect())
+    }
 }
 
 /// Reads the content at the time of opening, but fails like a real file if the

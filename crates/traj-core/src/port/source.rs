@@ -75,6 +75,16 @@ pub trait Sources: Debug + Send + Sync {
     /// See [`SourceError`].
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError>;
 
+    /// The names of the regular files directly inside a directory, in no order;
+    /// none if it does not exist. At most 20,000 are listed.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    fn list(&self, folder: &str) -> Result<Vec<String>, SourceError> {
+        let _nothing = folder;
+        Ok(Vec::new())
+    }
+
     /// Opens a sidecar that a pointer names, or one of its blobs, which may be
     /// outside the directories if the implementation allows it. Callers must
     /// make sure that it belongs to the session.

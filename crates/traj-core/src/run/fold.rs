@@ -14,6 +14,7 @@ mod models;
 mod moments;
 mod names;
 mod own_counts;
+mod rest;
 mod seen_texts;
 mod taken;
 mod time_split;
@@ -208,29 +209,11 @@ impl Fold {
                 self.run.model = change.model.map(names::short).or(self.run.model.take());
                 self.provider = change.provider.map(names::short).or(self.provider.take());
             }
-            Fact::Rewind(_) => self.run.rewinds += 1,
-            Fact::Branches(branches) => {
-                self.run.branches += branches.count;
-                self.run.branch_entries += branches.entries;
-            }
             Fact::Error(error) => {
                 taken.is_new_error = self.take_error(error, seq, at);
                 taken.is_new = taken.is_new_error;
             }
-            Fact::Lost(loss) => {
-                self.run.losses += 1;
-                let lost = loss.events.unwrap_or_default();
-                self.run.lost_events = self.run.lost_events.saturating_add(lost);
-            }
-            Fact::Other { name, is_known: false } => {
-                names::count(&mut self.run.unknown, &mut self.run.other_unknown, name);
-            }
-            Fact::UnknownRows(rows) => {
-                let slot = rows.name.and_then(|name| names::entry(&mut self.run.unknown, name));
-                let slot = slot.unwrap_or(&mut self.run.other_unknown);
-                *slot = slot.saturating_add(rows.count);
-            }
-            _ => {}
+            fact => self.count_rest(fact),
         }
     }
 

@@ -106,6 +106,16 @@ impl Sources for FsSources {
         gathering.source(opened, name, wanted, &plain, &self.stop)
     }
 
+    fn list(&self, folder: &str) -> Result<Vec<String>, SourceError> {
+        let path = self.path_of(folder)?;
+        let (root, rest) = self.find(&path).ok_or_else(|| outside(folder))?;
+        let Some(root) = root else { return Ok(Vec::new()) };
+        match names_below(root, &rest) {
+            Err(error) if error.is_not_found() => Ok(Vec::new()),
+            names => names.map_err(|error| source_error(error, folder)),
+        }
+    }
+
     fn open_relocated(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
         match (self.open(name), &self.relocated) {
             (Err(SourceError::Outside { .. }), Some(root)) => {
@@ -152,6 +162,37 @@ impl Sources for PlainSources<'_> {
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
         self.sources.plain(self.sources.opened(name)?, name)
     }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, SourceError> {
+        self.sources.list(folder)
+    }
+}
+
+/// How many files of a directory are listed.
+const MOST_NAMES: usize = 20_000;
+
+/// The names of the regular files in a directory.
+fn names_below(root: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
+    let mut folder: Option<Dir> = None;
+    for part in path.iter() {
+        let part = part.to_str();
+        let unsafe_name = || FsError::refused("list", &path.to_string_lossy(), Refusal::UnsafeName);
+        let part = part.ok_or_else(unsafe_name)?;
+        folder = Some(open_subfolder(folder.as_ref().unwrap_or(root), part)?);
+    }
+    let mut names = Vec::new();
+    let shown = path.to_string_lossy();
+    for entry in folder.as_ref().unwrap_or(root).entries().context("list", &shown)? {
+        let entry = entry.context("list", &shown)?;
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if let Some(name) = entry.file_name().to_str().filter(|_| is_file) {
+            names.push(name.to_owned());
+        }
+        if names.len() >= MOST_NAMES {
+            break;
+        }
+    }
+    Ok(names)
 }
 
 fn opened_below(root: &Dir, path: &Path, name: &str) -> Result<OpenedFile, SourceError> {

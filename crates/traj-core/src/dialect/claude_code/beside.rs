@@ -7,8 +7,8 @@ use super::{PROVIDER, known, other};
 use crate::dialect::{is_set, said, text};
 use crate::json::Json;
 use crate::run::{
-    Attachment, Compaction, CompiledContext, Content, ErrorFact, Fact, Failure, Hook, ModeChange,
-    ModelCall, ModelChange, Outcome, Prompt, StatedCost, Usage, UsageScope,
+    Attachment, Branches, Compaction, CompiledContext, Content, ErrorFact, Fact, Failure, Hook,
+    ModeChange, ModelCall, ModelChange, Outcome, Prompt, StatedCost, Usage, UsageScope,
 };
 
 /// The facts of a notice.
@@ -149,6 +149,14 @@ pub(super) fn session_facts<'r>(kind: &'r str, row: &'r Json<'r>, emit: &mut dyn
             None => emit(other(None, kind, true)),
         },
         "cost-state" => cost_state(row, emit),
+        "agent-metadata" => {
+            let name = said(row, "agentType");
+            emit(attachment("sub-agent", name, row.get("description")));
+        }
+        "branches-left" => {
+            let number = |name: &str| row.get(name).and_then(Json::as_u64).unwrap_or_default();
+            emit(Fact::Branches(Branches { count: number("count"), entries: number("entries") }));
+        }
         kind => emit(other(None, kind, known::is_session_row(kind))),
     }
 }

@@ -2,8 +2,9 @@
 //! state no fact are kept as other rows.
 
 /// Rows without a place in the conversation, which state no fact.
-const SESSION_ROWS: [&str; 41] = [
+const SESSION_ROWS: [&str; 43] = [
     "agent-color",
+    "agent-metadata",
     "agent-name",
     "agent-setting",
     "ai-title",
@@ -14,6 +15,7 @@ const SESSION_ROWS: [&str; 41] = [
     "artifact-comment-monitor",
     "atis-latch",
     "attribution-snapshot",
+    "branches-left",
     "bridge-session",
     "content-replacement",
     "cost-state",

@@ -1,0 +1,61 @@
+//! Sessions of Claude Code that are more than one straight list of rows.
+//!
+//! - A fork, or the copy that old versions make to resume, begins with the rows of
+//!   another session. Those count there.
+//! - A question that was taken back leaves a branch of the tree.
+//! - A row may be written again, with another parent.
+//! - Sub-agents have files of their own. Their rows go between the others, in order
+//!   of time; the file's name says which agent it is, and the file beside it which
+//!   call started it.
+//!
+//! Such rows are marked and stay where they are, so that every reader knows them. A
+//! session that has none of this is read in place.
+//!
+//! - `row_reader`: lines of a file, one after the other.
+//! - `survey`: what each row says about its place.
+//! - `fate`: which rows count.
+//! - `agents`: the files of sub-agents.
+//! - `merge`: writes the rows.
+
+mod agents;
+mod fate;
+mod merge;
+mod row_reader;
+mod survey;
+
+use super::{GatherError, GatheredFile, RowWriter};
+use crate::dialect::{Dialect, Head, sniff};
+use crate::limits::Reading;
+
+use self::fate::Fates;
+use self::survey::Survey;
+
+/// Writes the rows of a session. Returns `false` if it can be read in place, or is
+/// no session of Claude Code.
+pub(super) fn rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
+    let length = file.source.len().min(Reading::standard().short_head_bytes as u64);
+    let mut head = vec![0; usize::try_from(length).unwrap_or_default()];
+    file.source.read_exact_at(0, &mut head)?;
+    if sniff(Head::of(&head)) != Some(Dialect::ClaudeCode) {
+        return Ok(false);
+    }
+    let stem = stem_of(file.name);
+    let survey = Survey::of(file.source, stem)?;
+    let fates = Fates::of(&survey);
+    let agents = agents::of(file, stem, &survey, &fates)?;
+    if agents.is_empty() && fates.are_plain() {
+        return Ok(false);
+    }
+    merge::write(file, &survey, &fates, agents, rows)?;
+    Ok(true)
+}
+
+/// The file's name without its directory and extension: the session's id.
+fn stem_of(name: &str) -> &str {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.strip_suffix(".jsonl").unwrap_or(name)
+}
+
+#[cfg(test)]
+#[cfg(feature = "memory")]
+mod tests;

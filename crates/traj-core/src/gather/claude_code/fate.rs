@@ -1,0 +1,311 @@
+//! Which rows of a session count.
+
+use std::collections::HashSet;
+
+use super::survey::{NONE, Row, RowKind, Survey};
+use crate::run::Branches;
+
+/// What becomes of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It counts.
+    #[default]
+    Own,
+    /// It belongs to the session that this one is a copy of.
+    Inherited,
+    /// It is on a branch that was left.
+    Left,
+    /// An earlier row has the same id.
+    Repeated,
+}
+
+/// Copied rows are older than the file by more than this, in milliseconds. Rows
+/// may be written a little late.
+const LATE: i64 = 1_000;
+
+/// Old versions write copied rows within this many milliseconds of each other.
+const AT_ONCE: i64 = 5;
+
+/// The fate of each line.
+#[derive(Debug, Default)]
+pub(super) struct Fates {
+    fates: Vec<Fate>,
+    /// For a row of a side chain, the row that begins it.
+    roots: Vec<u32>,
+    /// The branches that were left.
+    pub(super) left: Branches,
+}
+
+impl Fates {
+    pub(super) fn of(survey: &Survey) -> Self {
+        let rows = &survey.rows;
+        let mut fates = vec![Fate::Own; rows.len()];
+        let (ids, parents) = links(rows, &mut fates);
+        let inherited = inherited_rows(survey, &parents);
+        let tree = Tree::of(survey, &fates, &ids, parents);
+        let mut left = Branches::default();
+        for (at, row) in rows.iter().enumerate() {
+            let is_talk = row.kind != RowKind::Beside;
+            let Some(fate) = fates.get_mut(at).filter(|_| is_talk) else { continue };
+            if *fate == Fate::Own && inherited.get(at) == Some(&true) {
+                *fate = Fate::Inherited;
+            } else if *fate == Fate::Own && !tree.counts(at) {
+                *fate = Fate::Left;
+                left.entries += 1;
+                left.count += u64::from(tree.begins_branch(at));
+            }
+        }
+        let roots = side_roots(rows, &tree.parents);
+        Self { fates, roots, left }
+    }
+
+    /// Whether every row counts and needs no mark.
+    pub(super) fn are_plain(&self) -> bool {
+        self.roots.is_empty() && self.fates.iter().all(|fate| *fate == Fate::Own)
+    }
+
+    pub(super) fn of_line(&self, line: usize) -> Fate {
+        self.fates.get(line).copied().unwrap_or_default()
+    }
+
+    /// The line that begins the side chain which this line is part of.
+    pub(super) fn root_of(&self, line: usize) -> Option<u32> {
+        self.roots.get(line).copied().filter(|root| *root != NONE)
+    }
+}
+
+/// Ids with their lines, sorted by id.
+type Ids = Vec<(u64, u32)>;
+
+fn line_of(ids: &Ids, id: u64) -> Option<u32> {
+    let place = ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+    ids.get(place).map(|(_, line)| *line)
+}
+
+/// Finds repeated rows, and the line of each row's parent. The first row with an
+/// id counts, and the last one says where it belongs.
+fn links(rows: &[Row], fates: &mut [Fate]) -> (Ids, Vec<u32>) {
+    let mut ids: Ids = (0_u32..)
+        .zip(rows)
+        .filter(|(_, row)| row.kind != RowKind::Beside && row.id != 0)
+        .map(|(line, row)| (row.id, line))
+        .collect();
+    ids.sort_unstable();
+    let mut last: Vec<(u32, u32)> = Vec::new();
+    for pair in ids.windows(2) {
+        if let [(before, first), (id, line)] = pair
+            && before == id
+        {
+            if let Some(fate) = fates.get_mut(*line as usize) {
+                *fate = Fate::Repeated;
+            }
+            match last.last_mut() {
+                Some((known, newest)) if rows_share(rows, *known, *first) => *newest = *line,
+                _ => last.push((*first, *line)),
+            }
+        }
+    }
+    ids.dedup_by_key(|(id, _)| *id);
+    let mut parents: Vec<u32> = rows
+        .iter()
+        .map(|row| if row.parent == 0 { NONE } else { line_of(&ids, row.parent).unwrap_or(NONE) })
+        .collect();
+    for (first, newest) in last {
+        let moved = parents.get(newest as usize).copied().unwrap_or(NONE);
+        if let Some(parent) = parents.get_mut(first as usize).filter(|_| moved != first) {
+            *parent = moved;
+        }
+    }
+    (ids, parents)
+}
+
+fn rows_share(rows: &[Row], one: u32, other: u32) -> bool {
+    let id = |line: u32| rows.get(line as usize).map(|row| row.id);
+    id(one) == id(other)
+}
+
+/// Which rows are copies from another session.
+fn inherited_rows(survey: &Survey, parents: &[u32]) -> Vec<bool> {
+    let rows = &survey.rows;
+    let last_foreign = rows.iter().rposition(|row| row.is_foreign);
+    let copied = if survey.is_old { copied_at_once(rows) } else { None };
+    let until = last_foreign.max(copied);
+    let began = survey.began.unwrap_or(i64::MIN);
+    let is_copy = |at: usize, row: &Row| {
+        until.is_some_and(|until| at <= until) || row.at.saturating_add(LATE) < began
+    };
+    let mut inherited: Vec<bool> =
+        rows.iter().enumerate().map(|(at, row)| is_copy(at, row)).collect();
+    // Some versions rewrite the session in answers but not in questions.
+    let mut is_answer = vec![false; rows.len()];
+    for (at, row) in rows.iter().enumerate() {
+        let parent = parents.get(at).copied().unwrap_or(NONE) as usize;
+        let follows = row.kind != RowKind::Prompt && is_answer.get(parent) == Some(&true);
+        if let (Some(answer), Some(slot)) = (is_answer.get_mut(at), inherited.get_mut(at)) {
+            *answer = row.is_elsewhere || follows;
+            *slot |= *answer;
+        }
+    }
+    inherited
+}
+
+/// The last row that an old version copied: all of them have the same time, and so
+/// has the question that the copy was made for.
+fn copied_at_once(rows: &[Row]) -> Option<usize> {
+    let talk = rows.iter().enumerate().filter(|(_, row)| row.kind != RowKind::Beside);
+    let (mut last, mut before) = (None, None);
+    for (at, row) in talk {
+        if before.is_some_and(|before: i64| row.at.saturating_sub(before) > AT_ONCE) {
+            break;
+        }
+        if row.kind != RowKind::Prompt {
+            last = Some(at);
+        }
+        before = Some(row.at);
+    }
+    let has_answer = |last: &usize| {
+        let copied = rows.get(..=*last).unwrap_or_default();
+        copied.iter().any(|row| row.kind == RowKind::Assistant)
+    };
+    last.filter(has_answer)
+}
+
+/// Where a row is in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Unknown,
+    /// On the way from a leaf to its root.
+    On,
+    /// Beside it.
+    Off,
+    /// Beside it, but part of the run: another block of a message, the result of
+    /// another call.
+    Along,
+}
+
+struct Tree {
+    parents: Vec<u32>,
+    places: Vec<Place>,
+}
+
+impl Tree {
+    fn of(survey: &Survey, fates: &[Fate], ids: &Ids, parents: Vec<u32>) -> Self {
+        let rows = &survey.rows;
+        let mut tree = Self { parents, places: vec![Place::Unknown; rows.len()] };
+        let is_main = |at: usize| {
+            rows.get(at).is_some_and(|row| row.kind != RowKind::Beside && !row.is_side)
+                && fates.get(at) != Some(&Fate::Repeated)
+        };
+        // The last row is the leaf, unless the program has gone back since.
+        let last = (0..rows.len()).rev().find(|at| is_main(*at));
+        let stated = line_of(ids, survey.leaf).map(|line| line as usize);
+        if let (Some(last), Some(stated)) = (last, stated.filter(|at| is_main(*at)))
+            && !tree.is_above(stated, last)
+        {
+            tree.walk(stated);
+        }
+        for at in (0..rows.len()).rev().filter(|at| is_main(*at)) {
+            tree.walk(at);
+        }
+        tree.add_what_belongs(rows);
+        tree
+    }
+
+    fn parent(&self, at: usize) -> Option<usize> {
+        let parent = self.parents.get(at).copied().filter(|parent| *parent != NONE)?;
+        usize::try_from(parent).ok()
+    }
+
+    fn place(&self, at: usize) -> Place {
+        self.places.get(at).copied().unwrap_or(Place::Unknown)
+    }
+
+    fn is_above(&self, upper: usize, lower: usize) -> bool {
+        let mut at = Some(lower);
+        for _ in 0..=self.parents.len() {
+            match at {
+                Some(now) if now == upper => return true,
+                Some(now) => at = self.parent(now),
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Walks from a row to its root, or to rows whose place is known. The rows of
+    /// another root are an earlier part of the session.
+    fn walk(&mut self, start: usize) {
+        let (mut way, mut at) = (Vec::new(), Some(start));
+        let mut place = Place::On;
+        while let Some(now) = at {
+            match self.place(now) {
+                Place::Unknown => {}
+                _ if way.is_empty() => return,
+                _ => {
+                    place = Place::Off;
+                    break;
+                }
+            }
+            if let Some(slot) = self.places.get_mut(now) {
+                // A circle ends here.
+                *slot = Place::Off;
+            }
+            way.push(now);
+            at = self.parent(now);
+        }
+        for row in way {
+            if let Some(slot) = self.places.get_mut(row) {
+                *slot = place;
+            }
+        }
+    }
+
+    /// Finds rows beside the way that belong to it.
+    fn add_what_belongs(&mut self, rows: &[Row]) {
+        let on_way = rows.iter().enumerate().filter(|(at, _)| self.place(*at) == Place::On);
+        let messages: HashSet<u64> = on_way
+            .filter(|(_, row)| row.kind == RowKind::Assistant && row.message != 0)
+            .map(|(_, row)| row.message)
+            .collect();
+        for (at, row) in rows.iter().enumerate() {
+            if self.place(at) != Place::Off {
+                continue;
+            }
+            let is_below = self.parent(at).is_some_and(|parent| self.counts(parent));
+            let belongs = match row.kind {
+                RowKind::Assistant => messages.contains(&row.message),
+                RowKind::Result | RowKind::Other => is_below,
+                RowKind::Prompt | RowKind::Beside => false,
+            };
+            if let Some(slot) = self.places.get_mut(at).filter(|_| belongs) {
+                *slot = Place::Along;
+            }
+        }
+    }
+
+    fn counts(&self, at: usize) -> bool {
+        self.place(at) != Place::Off
+    }
+
+    fn begins_branch(&self, at: usize) -> bool {
+        self.parent(at).is_none_or(|parent| self.counts(parent))
+    }
+}
+
+/// The line that begins each side chain; empty if there is none. A parent comes
+/// before its children.
+fn side_roots(rows: &[Row], parents: &[u32]) -> Vec<u32> {
+    if !rows.iter().any(|row| row.is_side) {
+        return Vec::new();
+    }
+    let mut roots = vec![NONE; rows.len()];
+    for (at, _) in (0_u32..).zip(rows).filter(|(_, row)| row.is_side) {
+        let parent = parents.get(at as usize).copied().filter(|parent| *parent < at);
+        let is_side = |line: &u32| rows.get(*line as usize).is_some_and(|row| row.is_side);
+        let above = parent.filter(is_side).and_then(|parent| roots.get(parent as usize).copied());
+        if let Some(root) = roots.get_mut(at as usize) {
+            *root = above.unwrap_or(at);
+        }
+    }
+    roots
+}
