@@ -22,10 +22,11 @@ use clap::Args;
 use traj_core::gather::SessionAddress;
 use traj_core::id::SessionId;
 use traj_core::location::session_stem;
+use traj_core::timestamp::UnixMillis;
 use traj_fs::is_bundle;
 
 pub(crate) use self::agent_choice::AgentChoice;
-pub(crate) use self::gathered::open_source;
+pub(crate) use self::gathered::{open_source, sessions_of_database};
 pub(crate) use self::opened::OpenedBundle;
 pub(crate) use self::places::{STORE, codex_home, is_transcript_name};
 pub(crate) use self::session::{Session, Sidecar};
@@ -232,7 +233,10 @@ fn by_word(word: &Path, listed: &Listed<'_>) -> Result<Subject, CommandError> {
         return by_path(word, host);
     }
     let Some(text) = word.to_str() else { return Err(CommandError::not_utf8(word)) };
-    let listing = listed.read();
+    let mut listing = listed.read();
+    if by_own_names(&listing.sessions, text).is_empty() {
+        listing.add_databases(None, host);
+    }
     let mut fitting = fitting(&listing.sessions, text, host);
     match (fitting.len(), listing.problem) {
         (1, _) => Ok(fitting.swap_remove(0).chosen(host)),
@@ -268,8 +272,7 @@ fn by_path(path: &Path, host: &Host) -> Result<Subject, CommandError> {
 /// The sessions that a word matches: by key or id, else by the id stated in
 /// the transcript, else by the beginning of one of these.
 fn fitting(sessions: &[KnownSession], word: &str, host: &Host) -> Vec<KnownSession> {
-    let own = |known: &KnownSession| [known.key.clone(), Some(known.id.clone()), None];
-    let exact = by_names(sessions, own, |name| name == word);
+    let exact = by_own_names(sessions, word);
     if !exact.is_empty() {
         return exact;
     }
@@ -278,11 +281,21 @@ fn fitting(sessions: &[KnownSession], word: &str, host: &Host) -> Vec<KnownSessi
         .filter_map(|known| Some((known.file.as_path(), SessionListing::stated_id(known, host)?)))
         .collect();
     let all = |known: &KnownSession| {
-        let [key, id, _] = own(known);
+        let [key, id, _] = own_names(known);
         [key, id, stated.get(known.file.as_path()).cloned()]
     };
     let exact = by_names(sessions, all, |name| name == word);
     if exact.is_empty() { by_names(sessions, all, |name| name.starts_with(word)) } else { exact }
+}
+
+/// The key and the id of a session.
+fn own_names(known: &KnownSession) -> [Option<String>; 3] {
+    [known.key.clone(), Some(known.id.clone()), None]
+}
+
+/// The sessions with this key or id.
+fn by_own_names(sessions: &[KnownSession], word: &str) -> Vec<KnownSession> {
+    by_names(sessions, own_names, |name| name == word)
 }
 
 /// The sessions with a matching name, each file once: several keys may point
@@ -302,27 +315,44 @@ fn by_names(
 /// The newest session of this workspace, else of this machine.
 fn newest(listed: &Listed<'_>) -> Result<(KnownSession, &'static str), CommandError> {
     let host = listed.host;
-    let SessionListing { sessions, problem, .. } = listed.read();
-    let mut timed: Vec<_> = sessions
-        .into_iter()
-        .filter_map(|known| Some((SessionListing::modified(&known, host)?, known)))
-        .collect();
-    timed.sort_by(|(one, _), (other, _)| other.cmp(one));
-    let here = host.facts.current_dir.trim_end_matches('/');
-    let is_here = |known: &KnownSession| {
-        SessionListing::workspace(known, host)
-            .is_some_and(|path| path.trim_end_matches('/') == here)
-    };
-    if let Some((_, known)) = timed.iter().take(MOST_HEADERS).find(|(_, known)| is_here(known)) {
+    let mut listing = listed.read();
+    let here = newest_here(&listing.sessions, host);
+    // Only a database that changed later can have a newer session.
+    listing.add_databases(here.and_then(|(at, _)| at), host);
+    if let Some((_, known)) = newest_here(&listing.sessions, host) {
         return Ok((known.clone(), "workspace"));
     }
     // An agent may have files of a version that is not known.
-    match (timed.into_iter().find(|(_, known)| SessionListing::is_readable(known, host)), problem) {
-        (Some((_, known)), _) => Ok((known, "machine")),
+    let mut all = by_age(&listing.sessions, host).into_iter();
+    match (all.find(|(_, known)| SessionListing::is_readable(known, host)), listing.problem) {
+        (Some((_, known)), _) => Ok((known.clone(), "machine")),
         (None, Some(problem)) => Err(problem),
         (None, None) => Err(CommandError::usage("no session was found; name one")
             .hint("give a path, a key or an id")),
     }
+}
+
+/// The sessions with files, newest first.
+fn by_age<'a>(
+    sessions: &'a [KnownSession],
+    host: &Host,
+) -> Vec<(Option<UnixMillis>, &'a KnownSession)> {
+    let timed = sessions.iter().map(|known| (SessionListing::modified(known, host), known));
+    let mut timed: Vec<_> = timed.filter(|(at, _)| at.is_some()).collect();
+    timed.sort_by(|(one, _), (other, _)| other.cmp(one));
+    timed
+}
+
+/// The newest session of this workspace, among the newest of all.
+fn newest_here<'a>(
+    sessions: &'a [KnownSession],
+    host: &Host,
+) -> Option<(Option<UnixMillis>, &'a KnownSession)> {
+    let here = host.facts.current_dir.trim_end_matches('/');
+    by_age(sessions, host).into_iter().take(MOST_HEADERS).find(|(_, known)| {
+        SessionListing::workspace(known, host)
+            .is_some_and(|path| path.trim_end_matches('/') == here)
+    })
 }
 
 /// Whether this path exists, or is that of a session in an existing file.

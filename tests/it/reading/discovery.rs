@@ -2,78 +2,18 @@
 //! and where its variables say. Every command finds them by id.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod cache;
+mod databases;
+mod home;
 
-use serde_json::Value;
-use tempfile::TempDir;
+use std::fs;
+
 use traj_core::agents::Agent;
 use traj_tests::export_home::result;
 use traj_tests::rows;
-use traj_tests::traj_binary::{on_terminal, printed, traj_command};
+use traj_tests::traj_binary::{on_terminal, printed};
 
-const UUID: &str = "0199a213-81c0-7800-8aa1-bbab2a035a53";
-
-/// A home and variables. `~` in a value is the home.
-struct Home {
-    folder: TempDir,
-    variables: Vec<(&'static str, String)>,
-}
-
-impl Home {
-    fn new(variables: &[(&'static str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("work/app")).unwrap();
-        let home = folder.path().to_str().unwrap().to_owned();
-        let variables = variables.iter();
-        let variables = variables.map(|(name, value)| (*name, value.replace('~', &home)));
-        Self { variables: variables.collect(), folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn put(&self, path: &str, content: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-
-    /// Puts a session with this title there. What its rows look like does not
-    /// matter to discovery.
-    fn put_session(&self, path: &str, title: &str) {
-        let prompt = format!(r#"{{"role":"user","content":"{title}"}}"#);
-        let header = rows::header(UUID).text("cwd", self.path("work/app").to_str().unwrap());
-        self.put(path, &(header.line() + &rows::message("a", None, 1, prompt) + "\n"));
-    }
-
-    fn command(&self) -> Command {
-        let mut command = traj_command(self.folder.path());
-        command.current_dir(self.path("work/app"));
-        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command().args(arguments).output().unwrap()
-    }
-
-    /// `AGENT: TITLE` of every session that is listed.
-    fn listed(&self, arguments: &[&str]) -> Vec<String> {
-        let output = self.run(&[&["sessions", "--json"], arguments].concat());
-        let report = result(&output)["result"].clone();
-        assert_eq!(report["problems"], serde_json::json!([]));
-        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-        let sessions = report["sessions"].as_array().unwrap().iter();
-        let mut listed: Vec<String> = sessions
-            .map(|session| format!("{}: {}", text(&session["agent"]), text(&session["title"])))
-            .collect();
-        listed.sort();
-        listed
-    }
-}
+use home::{Home, UUID};
 
 /// An agent, a variable with its value, and where its session is then. Without a
 /// variable, the default directory. Databases have tests of their own.
@@ -233,98 +173,6 @@ fn without_any_session_the_list_is_empty() {
     assert_eq!(home.listed(&[]), [""; 0]);
     let output = home.run(&["sessions"]);
     assert_eq!(printed(&output), "there are no sessions\n");
-}
-
-/// The files below the cache directory.
-fn cache_of(home: &Home) -> PathBuf {
-    home.path(".cache/traj/sessions.jsonl")
-}
-
-#[test]
-fn what_was_read_is_kept_until_a_file_changes() {
-    let home = Home::new(&[]);
-    let (one, other) = (".claude/projects/a/one.jsonl", ".claude/projects/a/other.jsonl");
-    home.put_session(one, "first");
-    home.put_session(other, "departed");
-    let list = || result(&home.run(&["sessions", "--json"]))["result"].clone();
-    let cold = list();
-    let first = fs::read_to_string(cache_of(&home)).unwrap();
-    let warm = list();
-    assert_eq!(cold, warm);
-    assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), first, "nothing was new");
-
-    home.put_session(one, "changed in size");
-    let both = ["claude-code: changed in size", "claude-code: departed"];
-    assert_eq!(home.listed(&[]), both);
-    fs::remove_file(home.path(other)).unwrap();
-    assert_eq!(home.listed(&[]), ["claude-code: changed in size"]);
-    let kept = fs::read_to_string(cache_of(&home)).unwrap();
-    assert!(!kept.contains("departed"), "nothing is kept of a session that is gone");
-}
-
-#[test]
-fn a_sidecar_that_appears_or_grows_is_seen() {
-    let home = Home::new(&[]);
-    home.put_session(".claude/projects/a/one.jsonl", "a title");
-    let events =
-        || result(&home.run(&["sessions", "--json"]))["result"]["sessions"][0]["events"].clone();
-    assert_eq!(events(), Value::Null);
-    let event = |number| rows::event("session.started", &rows::at(2), number).of(UUID).line();
-    let sidecar = ".claude/projects/a/one.trajectory.jsonl";
-    home.put(sidecar, &event(1));
-    assert_eq!(events(), 1);
-    home.put(sidecar, &(event(1) + &event(2)));
-    assert_eq!(events(), 2);
-    fs::remove_file(home.path(sidecar)).unwrap();
-    assert_eq!(events(), Value::Null);
-}
-
-#[test]
-fn the_cache_is_redacted_and_only_the_owner_can_read_it() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let home = Home::new(&[]);
-    let secret = ["sk-ant-api03-", "Zq8vN2xKpL7wTfR4yHsB9mDcJ6gVaE1uXoI3"].concat();
-    home.put_session(".claude/projects/a/one.jsonl", &format!("use {secret} now"));
-    assert_eq!(home.listed(&[]).len(), 1);
-    let cache = cache_of(&home);
-    assert!(!fs::read_to_string(&cache).unwrap().contains(&secret));
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&cache), mode(cache.parent().unwrap())), (0o600, 0o700));
-}
-
-#[test]
-fn a_damaged_cache_is_replaced_and_no_cache_leaves_it_alone() {
-    let home = Home::new(&[]);
-    home.put_session(".claude/projects/a/one.jsonl", "a title");
-    let wanted = ["claude-code: a title"];
-    assert_eq!(home.listed(&["--no-cache"]), wanted);
-    assert!(!cache_of(&home).exists());
-    assert_eq!(home.listed(&[]), wanted);
-    let whole = fs::read_to_string(cache_of(&home)).unwrap();
-    let lied = whole.replace("a title", "a lie!!");
-    assert_ne!(lied, whole);
-    for damaged in [lied.as_str(), "", "{}", &whole[..whole.len() - 2]] {
-        fs::write(cache_of(&home), damaged).unwrap();
-        assert_eq!(home.listed(&["--no-cache"]), wanted);
-        assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), damaged);
-        assert_eq!(home.listed(&[]), wanted);
-        assert_eq!(fs::read_to_string(cache_of(&home)).unwrap(), whole);
-    }
-}
-
-#[test]
-fn the_cache_follows_its_variable_and_a_closed_one_is_no_failure() {
-    let home = Home::new(&[("XDG_CACHE_HOME", "~/kept")]);
-    home.put_session(".claude/projects/a/one.jsonl", "a title");
-    assert_eq!(home.listed(&[]), ["claude-code: a title"]);
-    assert!(home.path("kept/traj/sessions.jsonl").exists());
-
-    let home = Home::new(&[("XDG_CACHE_HOME", "~/file")]);
-    home.put("file", "not a directory");
-    home.put_session(".claude/projects/a/one.jsonl", "a title");
-    let output = home.run(&["sessions"]);
-    assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot"), "{output:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod cache;
 mod candidate;
 mod collect;
+mod databases;
 mod look;
 mod parallel;
 mod read;
@@ -10,7 +11,6 @@ mod report;
 mod table;
 pub(super) mod welcome;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -270,11 +270,6 @@ fn listed(
     // A directory of sidecars says nothing about which sessions they belong to.
     let uses_cache = uses_cache && Settings::from_host(&host.facts).trajectory_dir.is_none();
     let mut cache = if uses_cache { SessionCache::read(host) } else { SessionCache::default() };
-    if collection.is_whole {
-        let found: HashSet<&Path> =
-            collection.sessions.iter().map(|found| found.file.as_path()).collect();
-        cache.keep_only(|file| found.contains(file));
-    }
     let report = look::look_at_all(collection, filter, prices, &mut cache, host)?;
     if uses_cache && let Err(error) = cache.write(host) {
         let causes = error.causes().join(": ");

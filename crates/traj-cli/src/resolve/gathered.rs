@@ -35,6 +35,17 @@ pub(crate) fn open_source(
     Ok(sources.open(path))
 }
 
+/// The sessions in a database that are not those of sub-agents.
+pub(crate) fn sessions_of_database(
+    file: &Path,
+    host: &Host,
+) -> Result<Vec<DatabaseSession>, CommandError> {
+    let (folder, name) = host.folder_of(file)?;
+    let mut sessions = sessions_in(&folder, file, &name, host)?.unwrap_or_default();
+    sessions.retain(|session| session.parent.is_none());
+    Ok(sessions)
+}
+
 /// The session at a path, if it is one that has to be gathered; `path` is the
 /// file `name` in `folder`.
 pub(super) fn session_at(

@@ -14,8 +14,8 @@ use traj_core::location::{session_stem, sidecar_beside};
 use traj_core::timestamp::UnixMillis;
 
 use super::agent_choice::AgentChoice;
-use super::agent_files::{self, FileStamp};
-use super::gathered::open_source;
+use super::agent_files::{self, AgentFile, FileStamp};
+use super::gathered::{open_source, sessions_of_database};
 use super::places::{STORE, is_transcript_name, rollouts_of_codex};
 use super::store::StorePlace;
 use super::{ChosenSession, Subject};
@@ -49,6 +49,9 @@ pub(super) struct KnownSession {
     pub(super) file: PathBuf,
     /// Of a file that was found where its agent keeps it.
     stamp: Option<FileStamp>,
+    /// Of a session in a database: the agent's working directory, and when it last
+    /// changed.
+    in_database: Option<(Option<String>, Option<UnixMillis>)>,
 }
 
 impl KnownSession {
@@ -70,6 +73,8 @@ pub(super) struct SessionListing {
     pub(super) problem: Option<CommandError>,
     /// The directories that were searched.
     pub(super) folders: Vec<PathBuf>,
+    /// Databases whose sessions were not looked up yet.
+    databases: Vec<AgentFile>,
 }
 
 impl SessionListing {
@@ -107,8 +112,34 @@ impl SessionListing {
         listing
     }
 
+    /// Adds the sessions of the databases that changed after a time. One that
+    /// cannot be read has no sessions for us: the file itself can be named.
+    pub(super) fn add_databases(&mut self, after: Option<UnixMillis>, host: &Host) {
+        for database in std::mem::take(&mut self.databases) {
+            let changed = database.stamp.modified();
+            let changed = changed.max(database.parts.newest.and_then(UnixMillis::new));
+            if after.is_some() && changed < after {
+                continue;
+            }
+            for session in sessions_of_database(&database.path, host).unwrap_or_default() {
+                let file = format!("{}#{}", database.path.display(), session.id);
+                let changed = session.changed.and_then(UnixMillis::new).or(changed);
+                self.sessions.push(KnownSession {
+                    key: None,
+                    id: session.id,
+                    file: PathBuf::from(file),
+                    stamp: Some(database.stamp),
+                    in_database: Some((session.workspace, changed)),
+                });
+            }
+        }
+    }
+
     /// When the files of a session last changed; `None` without a transcript.
     pub(super) fn modified(known: &KnownSession, host: &Host) -> Option<UnixMillis> {
+        if let Some((_, changed)) = &known.in_database {
+            return *changed;
+        }
         if let Some(stamp) = &known.stamp {
             return stamp.modified();
         }
@@ -129,6 +160,9 @@ impl SessionListing {
 
     /// The workspace of a session, as stated in its transcript or sidecar.
     pub(super) fn workspace(known: &KnownSession, host: &Host) -> Option<String> {
+        if let Some((workspace, _)) = &known.in_database {
+            return workspace.clone();
+        }
         let beside = PathBuf::from(sidecar_beside(&known.file.to_string_lossy()));
         let stated = |file: &Path| Dialect::stated_workspace(&head_of(file, HEAD_BYTES, host)?);
         stated(&known.file).or_else(|| stated(&beside))
@@ -138,14 +172,14 @@ impl SessionListing {
     /// id is part of the file name.
     pub(super) fn stated_id(known: &KnownSession, host: &Host) -> Option<String> {
         let name = known.file.file_name()?.to_string_lossy();
-        if name.starts_with(ROLLOUT) {
+        if name.starts_with(ROLLOUT) || known.in_database.is_some() {
             return None;
         }
         Dialect::stated_session(&head_of(&known.file, ID_BYTES, host)?)
     }
 
     fn add(&mut self, key: Option<String>, id: String, file: PathBuf) {
-        self.sessions.push(KnownSession { key, id, file, stamp: None });
+        self.sessions.push(KnownSession { key, id, file, stamp: None, in_database: None });
     }
 
     fn add_store(&mut self, store: &Path, host: &Host) {
@@ -204,11 +238,13 @@ impl SessionListing {
         let known: HashSet<PathBuf> =
             self.sessions.iter().map(|known| host.absolute(&known.file)).collect();
         for found in agent_files::files_of(agent, host) {
-            if found.kind == FileKind::Session && !known.contains(&found.path) {
+            if found.kind == FileKind::Database {
+                self.databases.push(found);
+            } else if !known.contains(&found.path) {
                 let name = found.path.file_name().unwrap_or_default().to_string_lossy();
                 let id = found.id.unwrap_or_else(|| id_in(&name).to_owned());
-                let stamp = Some(found.stamp);
-                self.sessions.push(KnownSession { key: None, id, file: found.path, stamp });
+                let (file, stamp) = (found.path, Some(found.stamp));
+                self.sessions.push(KnownSession { key: None, id, file, stamp, in_database: None });
             }
         }
     }

@@ -42,8 +42,20 @@ pub(super) struct CachedSession {
     pub(super) sidecar: Option<(PathBuf, FileStamp)>,
     /// What its first rows say; `None` if they were not read yet.
     pub(super) beginning: Option<Beginning>,
+    /// The sessions in a database; `None` if the file is not one.
+    pub(super) sessions: Option<Vec<CachedDatabaseSession>>,
     /// What is listed; `None` if the whole session was not read yet.
     pub(super) content: Option<CachedContent>,
+}
+
+/// A session in a database.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CachedDatabaseSession {
+    pub(super) id: String,
+    pub(super) title: Option<String>,
+    pub(super) workspace: Option<String>,
+    /// When it was last changed, in milliseconds since 1970.
+    pub(super) changed: Option<i64>,
 }
 
 /// What the first rows of a session say.

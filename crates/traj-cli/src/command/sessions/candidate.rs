@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use traj_core::care::prune::classify;
+use traj_core::gather::SessionAddress;
 use traj_core::location::session_stem;
 use traj_core::timestamp::UnixMillis;
 
@@ -44,12 +45,13 @@ impl Candidate {
         match (cached, found.stamp) {
             (Some(cached), Some(stamp)) => {
                 let sidecar = cached.sidecar.clone();
-                let modified = modified_of(&stamp).max(sidecar.as_ref().and_then(modified_at));
+                let modified =
+                    modified_of(found, &stamp).max(sidecar.as_ref().and_then(modified_at));
                 let sidecar = sidecar.map(|(path, _)| path);
                 Ok(Self { modified, sidecar, cached: Some(cached), ..Self::plain(found) })
             }
             (None, Some(stamp)) if !found.may_have_sidecar => {
-                Ok(Self { modified: modified_of(&stamp), ..Self::plain(found) })
+                Ok(Self { modified: modified_of(found, &stamp), ..Self::plain(found) })
             }
             _ => locate(found, host),
         }
@@ -121,14 +123,17 @@ fn locate(found: &FoundSession, host: &Host) -> Result<Candidate, ListingProblem
     Ok(Candidate {
         found: found.clone(),
         id: place.id.to_string(),
-        modified: stamps.filter_map(|stamp| stamp.modified()).max(),
+        modified: stamps.filter_map(|stamp| stamp.modified()).max().or(found.changed),
         sidecar: sidecar.map(|sidecar| sidecar.path),
         stamp: found.stamp,
         ..Candidate::default()
     })
 }
 
-fn modified_of(stamp: &FilesStamp) -> Option<UnixMillis> {
+fn modified_of(found: &FoundSession, stamp: &FilesStamp) -> Option<UnixMillis> {
+    if found.changed.is_some() {
+        return found.changed;
+    }
     stamp.file.modified().max(stamp.parts.newest.and_then(UnixMillis::new))
 }
 
@@ -138,7 +143,8 @@ fn modified_at((_, stamp): &(PathBuf, FileStamp)) -> Option<UnixMillis> {
 
 fn stamp_at(path: &Path, host: &Host) -> Option<FileStamp> {
     let (folder, name) = host.folder_of(path).ok()?;
-    stamp_in(&folder, &name)
+    let of_database = || stamp_in(&folder, SessionAddress::parse(&name)?.file);
+    stamp_in(&folder, &name).or_else(of_database)
 }
 
 fn stamp_in(folder: &Dir, name: &str) -> Option<FileStamp> {

@@ -36,6 +36,11 @@ pub(super) struct FoundSession {
     pub(super) agent: Option<&'static str>,
     /// What tells whether its files changed, if that is known.
     pub(super) stamp: Option<FilesStamp>,
+    /// What the database says that it is in: its title, the agent's working
+    /// directory, and when it last changed.
+    pub(super) title: Option<String>,
+    pub(super) workspace: Option<String>,
+    pub(super) changed: Option<UnixMillis>,
     /// Whether there may be a sidecar. If the stamp is not known, there may be one.
     pub(super) may_have_sidecar: bool,
 }
@@ -44,6 +49,8 @@ pub(super) struct FoundSession {
 #[derive(Debug, Default)]
 pub(super) struct Collection {
     pub(super) sessions: Vec<FoundSession>,
+    /// Databases with sessions.
+    pub(super) databases: Vec<AgentFile>,
     /// Files with the name of a sidecar.
     pub(super) sidecars: Vec<PathBuf>,
     pub(super) problems: Vec<ListingProblem>,
@@ -140,7 +147,8 @@ impl Collection {
     }
 
     fn add_file_of_agent(&mut self, found: AgentFile, host: &Host) {
-        if found.kind != FileKind::Session {
+        if found.kind == FileKind::Database {
+            self.databases.push(found);
             return;
         }
         self.add(FoundSession {
@@ -257,6 +265,16 @@ impl Collection {
             let file = path.join(name);
             if name == STORE {
                 stores.push(file);
+            } else if let Some(agent) = agent_of_database(&file) {
+                self.databases.push(AgentFile {
+                    agent,
+                    kind: FileKind::Database,
+                    id: None,
+                    stamp: FileStamp::of(metadata),
+                    parts: neighbours.parts_of(folder, name),
+                    has_artefacts: false,
+                    path: file,
+                });
             } else if is_session_name(name, &file) {
                 let parts = neighbours.parts_of(folder, name);
                 self.add(FoundSession {
@@ -301,6 +319,12 @@ pub(super) fn problem(file: &Path, error: &CommandError) -> ListingProblem {
 fn is_sidecar(file: &Path) -> bool {
     let kind = file.file_name().and_then(|name| name.to_str()).and_then(classify);
     kind.is_some_and(|(kind, _)| kind == ArtefactKind::Sidecar)
+}
+
+/// The agent that keeps its sessions in a database with this name.
+fn agent_of_database(file: &Path) -> Option<&'static Agent> {
+    let path = file.to_str()?;
+    Agent::all().iter().find(|agent| agent.kind_of(path) == Some(FileKind::Database))
 }
 
 /// Whether a file in any directory may be a session.

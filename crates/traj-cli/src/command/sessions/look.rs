@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use traj_core::redaction::{RedactionPolicy, Redactor};
 use traj_core::run::Prices;
@@ -15,6 +15,7 @@ use super::Filter;
 use super::cache::{CachedContent, SessionCache};
 use super::candidate::Candidate;
 use super::collect::{Collection, problem};
+use super::databases;
 use super::parallel::in_parallel;
 use super::read::{Looked, Reader};
 use super::report::{SessionRow, SessionsReport, Totals};
@@ -28,7 +29,7 @@ const BATCH: usize = 8;
 /// Reads the sessions that were found, newest first. What was read is put into
 /// the cache.
 pub(super) fn look_at_all(
-    collection: Collection,
+    mut collection: Collection,
     filter: &Filter,
     prices: &Prices,
     cache: &mut SessionCache,
@@ -36,6 +37,20 @@ pub(super) fn look_at_all(
 ) -> Result<SessionsReport, CommandError> {
     let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
     let reader = Reader { redactor: &redactor, prices, host };
+    let mut read_databases = Vec::new();
+    for database in std::mem::take(&mut collection.databases) {
+        match databases::sessions_of(&database, cache, reader) {
+            Ok(found) => collection.sessions.extend(found),
+            Err(problem) => collection.problems.push(problem),
+        }
+        read_databases.push(database.path);
+    }
+    if collection.is_whole {
+        let sessions = collection.sessions.iter().map(|found| found.file.as_path());
+        let databases = read_databases.iter().map(PathBuf::as_path);
+        let found: HashSet<&Path> = sessions.chain(databases).collect();
+        cache.keep_only(|file| found.contains(file));
+    }
     let mut report = SessionsReport { problems: collection.problems, ..SessionsReport::default() };
     let mut candidates = Vec::new();
     let (sessions, held) = (&collection.sessions, &*cache);

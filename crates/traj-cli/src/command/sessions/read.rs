@@ -52,6 +52,9 @@ pub(super) enum Looked {
 impl Reader<'_> {
     /// Reads the beginning of a session.
     pub(super) fn beginning(self, candidate: &Candidate) -> Beginning {
+        if candidate.found.workspace.is_some() {
+            return Beginning { workspace: candidate.found.workspace.clone() };
+        }
         let file = if candidate.is_alone { candidate.sidecar.as_deref() } else { None };
         let file = file.unwrap_or(&candidate.found.file);
         let workspace = open(file, self.host).ok().flatten().and_then(|source| {
@@ -111,6 +114,7 @@ impl Reader<'_> {
             Err(error) => return Looked::Unreadable(problem(&found.file, &unreadable(error))),
         };
         let summary = transcript.as_deref().or(sidecar.as_deref()).and_then(summary_of);
+        let title = found.title.as_deref().or_else(|| summary.as_ref()?.title());
         let mut session = SessionRow {
             session_file: found.file.to_string_lossy().into_owned(),
             exists: transcript.is_some(),
@@ -120,7 +124,7 @@ impl Reader<'_> {
             trajectory_bytes: sidecar.as_deref().map(Source::len),
             agent: read.dialect.and_then(Dialect::agent).map(str::to_owned),
             dialect: read.dialect.map(|dialect| dialect.as_str().into()),
-            title: summary.as_ref().and_then(SessionSummary::title).map(|text| self.title(text)),
+            title: title.map(|text| self.title(text)),
             session_id: id,
             ..SessionRow::default()
         };
@@ -131,7 +135,8 @@ impl Reader<'_> {
         }
         if candidate.sidecar.is_none() && !candidate.is_alone {
             // A fork may repeat the id of its parent, but not in its name.
-            let named = found.id.clone().filter(|id| id.len() == UUID);
+            let is_sure = |id: &String| id.len() == UUID || found.changed.is_some();
+            let named = found.id.clone().filter(is_sure);
             let stated = named.or_else(|| read.run.session.clone());
             session.session_id = stated.unwrap_or(session.session_id);
         }
@@ -139,12 +144,12 @@ impl Reader<'_> {
     }
 
     /// A text as one line that is redacted first and cut then.
-    fn title(self, text: &str) -> String {
+    pub(super) fn title(self, text: &str) -> String {
         one_line(&self.redacted(text), TITLE)
     }
 
     /// A text from a file, redacted.
-    fn redacted(self, text: &str) -> String {
+    pub(super) fn redacted(self, text: &str) -> String {
         let mut report = RedactionReport::default();
         let shown = self.redactor.json(Json::from(text), &mut report).into_inner();
         shown.as_str().unwrap_or_default().to_owned()
