@@ -6,6 +6,7 @@
 //! - `source`, `bundle_sink`, `bundle_source`: what an export reads and writes
 //! - `session_rewriter`, `trim_logs`: what a trim uses
 //! - `binding_store`, `turn_leases`: what the Codex binding uses
+//! - `tables`: the databases in which agents keep sessions
 //! - `scratch`: files for intermediate results
 
 mod binding_store;
@@ -14,6 +15,7 @@ mod bundle_source;
 mod scratch;
 mod session_rewriter;
 mod source;
+mod tables;
 mod trajectory_store;
 mod trajectory_store_model;
 mod trim_logs;

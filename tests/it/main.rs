@@ -13,6 +13,7 @@ mod codex;
 mod contract;
 mod convert;
 mod export;
+mod gather;
 mod hosts;
 mod page;
 mod reading;

@@ -10,6 +10,7 @@
 //! - [`trajectory_store`]: what a recorder writes to
 //! - [`source`], [`scratch`], [`bundle_sink`], [`bundle_source`]: what an export
 //!   reads and writes
+//! - [`tables`]: the databases in which agents keep sessions
 //! - [`session_rewriter`], [`line_log`], [`blob_folder`]: what a trim uses
 //! - [`binding_store`], [`turn_leases`]: what the Codex binding remembers and locks
 //!
@@ -70,5 +71,6 @@ pub mod line_log;
 pub mod scratch;
 pub mod session_rewriter;
 pub mod source;
+pub mod tables;
 pub mod trajectory_store;
 pub mod turn_leases;

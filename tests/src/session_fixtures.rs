@@ -1,6 +1,7 @@
 //! Small sessions of every dialect, for tests that compare readers.
 
 pub mod agent_files;
+pub mod databases;
 
 use self::agent_files::AGENT_FILES;
 use crate::rows::{self, HEADER, message, rollout};

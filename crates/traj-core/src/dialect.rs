@@ -14,9 +14,11 @@ mod bundle;
 mod claude_code;
 mod codex;
 mod copilot;
+mod crush;
 mod gemini_parts;
 mod goose;
 mod openclaw;
+mod opencode;
 mod qwen_code;
 mod result;
 mod row;
@@ -52,10 +54,14 @@ pub enum Dialect {
     CodexRollout,
     /// The events of Copilot CLI.
     Copilot,
+    /// Rows of Crush's database.
+    Crush,
     /// Rows of goose's database.
     Goose,
     /// The messages of Qwen Code.
     QwenCode,
+    /// Rows of opencode's database.
+    OpenCode,
     /// The events of a bundle.
     Bundle,
     /// A session of Claude Code, versions 1.0 to 2.1.
@@ -71,7 +77,9 @@ impl Dialect {
         Self::CodexRollout,
         Self::Copilot,
         Self::QwenCode,
+        Self::Crush,
         Self::Goose,
+        Self::OpenCode,
         Self::Bundle,
         Self::ClaudeCode,
     ];
@@ -86,7 +94,9 @@ impl Dialect {
             Self::CodexRollout => "codex-rollout",
             Self::Copilot => "copilot",
             Self::QwenCode => "qwen-code",
+            Self::Crush => "crush",
             Self::Goose => "goose",
+            Self::OpenCode => "opencode",
             Self::Bundle => "bundle",
             Self::ClaudeCode => "claude-code",
         }
@@ -107,8 +117,10 @@ impl Dialect {
             Self::CodexRollout => Some("codex"),
             Self::Copilot => Some("copilot"),
             Self::QwenCode => Some("qwen-code"),
+            Self::Crush => Some("crush"),
             Self::Goose => Some("goose"),
             Self::ClaudeCode => Some("claude-code"),
+            Self::OpenCode => Some("opencode"),
             Self::Sidecar | Self::Bundle => None,
         }
     }
@@ -135,7 +147,9 @@ impl Dialect {
             Self::CodexRollout => codex::decode(row, place, emit),
             Self::Copilot => copilot::decode(row, place, emit),
             Self::QwenCode => qwen_code::decode(row, place, emit),
+            Self::Crush => crush::decode(row, place, emit),
             Self::Goose => goose::decode(row, place, emit),
+            Self::OpenCode => opencode::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),
             Self::ClaudeCode => claude_code::decode(row, place, emit),
         }

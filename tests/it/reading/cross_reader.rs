@@ -258,7 +258,7 @@ fn check_tail(lines: &[Value], answers: &Answers, name: &str) {
         assert_eq!(line["exitCode"].as_i64(), failure.exit_code, "{name}: first failure");
     }
     // A header states when the file was created.
-    let headers = ["session", "session_meta", "session.start", "session.resume"];
+    let headers = ["session", "sessions", "session_meta", "session.start", "session.resume"];
     let times = lines.iter().filter(|line| !headers.iter().any(|kind| line["type"] == *kind));
     let times: BTreeSet<String> = times.filter_map(|line| text(&line["at"])).collect();
     assert_eq!(times.first(), answers.started.as_ref(), "{name}: start");

@@ -32,4 +32,7 @@ pub const AGENT_FILES: &[AgentFile] = files![
     "qwen-code" "qwen-code/old",
     "qwen-code" "qwen-code/sub-agent",
     "codex-rollout" "rollouts/new-kinds",
+    "crush" "crush/session",
+    "goose" "goose/session",
+    "opencode" "opencode/session",
 ];

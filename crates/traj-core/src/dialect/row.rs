@@ -60,6 +60,8 @@ impl Dialect {
             Self::QwenCode => row.get("systemPayload"),
             Self::Goose => row.get("content_json"),
             Self::ClaudeCode => claude_code::body_of(row),
+            Self::OpenCode => row.get("data"),
+            Self::Crush => row.get("parts"),
             // The members of an entry are beside its id and its time.
             Self::OpenClaw | Self::Pi => {
                 let members = ["label", "name", "data", "customType", "targetId"];
@@ -76,8 +78,10 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
-            Self::Goose => &["table", "id", "session_id", "totals"],
             Self::ClaudeCode => &["type", "uuid", "timestamp", "id", "hash", "shapeHash"],
+            Self::Crush | Self::Goose | Self::OpenCode => {
+                &["table", "id", "session_id", "totals", "timestamp", "thread"]
+            }
             _ => &["type", "id", "parentId", "timestamp", "ordinal", "uuid"],
         };
         let mut hasher = DefaultHasher::new();

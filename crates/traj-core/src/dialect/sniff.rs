@@ -1,7 +1,8 @@
 //! Recognises which program wrote a file by its beginning.
 
 use super::{
-    Dialect, bundle, claude_code, codex, copilot, goose, openclaw, qwen_code, said, sidecar, text,
+    Dialect, bundle, claude_code, codex, copilot, crush, goose, openclaw, opencode, qwen_code,
+    said, sidecar, text,
 };
 use crate::json::Json;
 use crate::run::{Fact, Place, SessionStart};
@@ -56,8 +57,12 @@ impl Dialect {
             Some(Self::Bundle)
         } else if sidecar::recognises(row) {
             Some(Self::Sidecar)
+        } else if crush::recognises(row) {
+            Some(Self::Crush)
         } else if goose::recognises(row) {
             Some(Self::Goose)
+        } else if opencode::recognises(row) {
+            Some(Self::OpenCode)
         } else if codex::recognises(row) {
             Some(Self::CodexRollout)
         } else if qwen_code::recognises(row) {

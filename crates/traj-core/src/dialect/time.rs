@@ -12,7 +12,7 @@ impl Dialect {
     pub fn time_of(self, row: &Json<'_>) -> Option<UnixMillis> {
         let at = match self {
             Self::OpenClaw | Self::Pi => Some(entry_instant(row)),
-            Self::Goose => table_row::time_of(row),
+            Self::Crush | Self::Goose | Self::OpenCode => table_row::time_of(row),
             Self::Sidecar | Self::Bundle => text(row, "ts").and_then(UnixMillis::parse_lenient),
             _ => text(row, "timestamp").and_then(UnixMillis::parse_lenient),
         };

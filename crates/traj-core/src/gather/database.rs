@@ -4,7 +4,13 @@
 //! their order, is decided here: a scan shows rows in any order, so each program's
 //! module collects the keys, sorts them, and reads row by row.
 
+mod crush;
 mod goose;
+mod merge;
+mod openclaw;
+mod opencode;
+
+pub(super) use opencode::{is_export, rows_of_export};
 
 use super::error::GatherError;
 use super::row_writer::RowWriter;
@@ -16,8 +22,14 @@ use crate::timestamp::UnixMillis;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Program {
+    /// Crush.
+    Crush,
     /// goose.
     Goose,
+    /// OpenClaw, since 2026.9.
+    OpenClaw,
+    /// opencode, or Kilo with the same tables.
+    OpenCode,
 }
 
 /// Which of a session's rows are wanted.
@@ -52,14 +64,27 @@ impl Program {
     /// # Errors
     /// When the database cannot be read.
     pub fn of(tables: &dyn Tables) -> Result<Option<Self>, GatherError> {
-        Ok(goose::recognises(tables)?.then_some(Self::Goose))
+        Ok(if openclaw::recognises(tables)? {
+            Some(Self::OpenClaw)
+        } else if crush::recognises(tables)? {
+            Some(Self::Crush)
+        } else if opencode::recognises(tables)? {
+            Some(Self::OpenCode)
+        } else if goose::recognises(tables)? {
+            Some(Self::Goose)
+        } else {
+            None
+        })
     }
 
     /// The dialect of the gathered rows.
     #[must_use]
     pub const fn dialect(self) -> Dialect {
         match self {
+            Self::Crush => Dialect::Crush,
             Self::Goose => Dialect::Goose,
+            Self::OpenClaw => Dialect::OpenClaw,
+            Self::OpenCode => Dialect::OpenCode,
         }
     }
 }
@@ -73,7 +98,10 @@ pub fn database_sessions(
 ) -> Result<(Program, Vec<DatabaseSession>), GatherError> {
     let program = Program::of(tables)?.ok_or(GatherError::UnknownProgram)?;
     let sessions = match program {
+        Program::Crush => crush::sessions(tables)?,
         Program::Goose => goose::sessions(tables)?,
+        Program::OpenClaw => openclaw::sessions(tables)?,
+        Program::OpenCode => opencode::sessions(tables)?,
     };
     Ok((program, sessions))
 }
@@ -108,9 +136,13 @@ pub fn session_rows(
     };
     match (program, kind) {
         (Program::Goose, GatheredPart::Transcript) => goose::rows(tables, chosen, rows),
-        (Program::Goose, GatheredPart::Runtime) => {
-            Err(GatherError::NoSession { session: chosen.id.clone() })
+        (Program::Crush, GatheredPart::Transcript) => crush::rows(tables, &sessions, chosen, rows),
+        (Program::OpenClaw, GatheredPart::Transcript) => openclaw::transcript(tables, chosen, rows),
+        (Program::OpenClaw, GatheredPart::Runtime) => openclaw::runtime(tables, chosen, rows),
+        (Program::OpenCode, GatheredPart::Transcript) => {
+            opencode::rows(tables, &sessions, chosen, rows)
         }
+        (_, GatheredPart::Runtime) => Err(GatherError::NoSession { session: chosen.id.clone() }),
     }
 }
 

@@ -27,8 +27,8 @@ pub enum GatherError {
     /// The rows take more room than the limit.
     #[error("the session is too large")]
     TooLarge,
-    /// The compressed data are damaged.
-    #[error("the compressed data are damaged")]
+    /// The compressed data, or the document, are damaged.
+    #[error("the file is damaged")]
     Damaged,
     /// The database cannot be read.
     #[error(transparent)]

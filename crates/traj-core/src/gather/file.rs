@@ -2,6 +2,7 @@
 //! and sessions that need files beside theirs.
 
 mod codex;
+mod document;
 mod lines;
 mod pi;
 
@@ -30,6 +31,9 @@ pub struct GatheredFile<'f> {
 pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
     let head = head_of(file.source)?;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    if document::is_known(head) {
+        return document::rows(file.source, rows).map(|()| true);
+    }
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     let first = Json::parse_shallow(&line, HEADER_DEPTH).unwrap_or_default();

@@ -30,10 +30,11 @@ impl SessionVersion {
         self.0 < 2.0
     }
 
-    /// Whether the version is known: 3 at most.
+    /// Whether the version is known: 4 at most. Version 4 differs only in where its
+    /// rows are kept.
     #[must_use]
     pub fn is_known(self) -> bool {
-        self.0 <= 3.0
+        self.0 <= 4.0
     }
 
     /// Whether some roles still have their old names.
