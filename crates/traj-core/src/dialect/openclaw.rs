@@ -11,8 +11,9 @@ use super::{Dialect, is_set, said, text};
 use crate::dialect::transcript::{is_tool_call, tool_call_arguments};
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Compaction, Content, Fact, ModeChange, ModelCall, ModelChange, Origin,
-    Outcome, Place, Prompt, Rewind, RunEvent, SessionStart, ToolCallFact, ToolResultFact, Usage,
+    Arguments, Attachment, Compaction, Content, Fact, Failure, ModeChange, ModelCall, ModelChange,
+    Origin, Outcome, Place, Prompt, Rewind, RunEvent, SessionStart, ToolCallFact, ToolResultFact,
+    Usage,
 };
 
 /// Whether a row belongs to a transcript.
@@ -214,17 +215,30 @@ pub(super) fn call_of<'r>(block: &'r Json<'r>) -> ToolCallFact<'r> {
 
 /// The result in a message or block.
 fn result_of<'r>(message: &'r Json<'r>) -> ToolResultFact<'r> {
+    let content = Content::of(message.get("content"));
     ToolResultFact {
         id: result_id(message),
         name: said(message, "toolName").or_else(|| said(message, "name")),
-        outcome: outcome_of(message),
-        content: Content::of(message.get("content")),
+        outcome: with_stated_exit(outcome_of(message), content),
+        content,
         duration: duration_of(message),
         is_truncated: message.get("details").is_some_and(|details| {
             is_set(details, "truncated")
                 || details.get("truncation").is_some_and(|cut| is_set(cut, "truncated"))
         }),
     }
+}
+
+/// A failed command of pi states its exit code in the last line of its output only.
+fn with_stated_exit<'r>(outcome: Outcome<'r>, content: Content<'r>) -> Outcome<'r> {
+    let Outcome::Failed(failure) = outcome else { return outcome };
+    if failure.exit_code.is_some() {
+        return Outcome::Failed(failure);
+    }
+    let last = content.last_text().and_then(|text| text.trim_end().lines().next_back());
+    let code = last.and_then(|line| line.strip_prefix("Command exited with code "));
+    let exit_code = code.and_then(|code| code.trim().parse().ok()).filter(|code| *code != 0);
+    Outcome::Failed(Failure { exit_code, ..failure })
 }
 
 /// The id of the call that a result answers, under any of the names that

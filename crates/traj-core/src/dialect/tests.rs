@@ -61,6 +61,20 @@ fn a_recorder_and_a_transcript_state_a_failure_the_same_way() {
 }
 
 #[test]
+fn a_failed_command_of_pi_states_its_exit_code_in_its_last_line() {
+    let result = |is_error: bool, text: &str| {
+        let row = format!(
+            r#"{{"type":"message","timestamp":1,"message":{{"role":"toolResult","toolCallId":"c1","isError":{is_error},"content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        );
+        facts(Dialect::Pi, &row)
+    };
+    let said = r"expected 5, got -1\n\n\nCommand exited with code 3";
+    assert_eq!(result(true, said), ["result c1 failed Some(3)"]);
+    assert_eq!(result(true, r"Command exited with code 3\nmore"), ["result c1 failed None"]);
+    assert_eq!(result(false, said), ["result c1 ok None"]);
+}
+
+#[test]
 fn rollouts_of_both_generations_are_read() {
     let row = |kind: &str, payload: &str| {
         facts(
