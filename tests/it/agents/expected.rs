@@ -62,11 +62,12 @@ impl Expected {
     /// What of these tokens an agent's files state.
     pub(super) const fn kept(self, agent: Agent, served: Tokens) -> Tokens {
         match agent {
-            // The API has no count of tokens written to a cache, and this one none of reasoning.
+            // Most APIs have no count of tokens written to a cache, and these files none of
+            // reasoning.
             Agent::ClaudeCode(_) => Tokens { reasoning: 0, ..served },
+            Agent::Pi(_) => Tokens { written: 0, reasoning: 0, ..served },
             Agent::Copilot(_)
             | Agent::OpenCode(_)
-            | Agent::Pi(_)
             | Agent::QwenCode(_)
             | Agent::GeminiCli(_)
             | Agent::Continue(_) => Tokens { written: 0, ..served },
