@@ -289,7 +289,7 @@ fn inspecting_a_damaged_bundle_reports_the_damage() {
     home.folder.write(&events, &whole[..whole.len() - 9]).unwrap();
     let cut = look(&format!("{EXPORTS}/b"));
     assert!(
-        cut.contains("\"is cut\"") && cut.contains("states 2 as the number of events, not 1"),
+        cut.contains("\"is truncated\"") && cut.contains("states 2 as the number of events, not 1"),
         "{cut}"
     );
     home.folder.remove_file(&events).unwrap();

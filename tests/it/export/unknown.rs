@@ -78,7 +78,7 @@ fn a_session_whose_rows_give_no_event_is_not_exported_by_itself() {
     let output = home.export(&[]);
     assert_eq!(output.status.code(), Some(4));
     let (message, hints) = failure(&result(&output));
-    assert!(message.contains("none of its rows states an event"), "{message}");
+    assert!(message.contains("none of its rows contains an event"), "{message}");
     assert_eq!(hints, 1);
     assert_eq!(result(&home.export(&["--allow-empty"]))["result"]["eventCount"], 0);
 }
@@ -109,7 +109,7 @@ fn repair_of_an_unknown_file_exits_with_four_and_writes_nothing() {
             let output = home.traj(&[&["repair", name, "--json"], more].concat());
             assert_eq!(output.status.code(), Some(4), "{name}");
             let (message, hints) = failure(&result(&output));
-            assert!(message.ends_with("is not a file that traj knows"), "{name}: {message}");
+            assert!(message.ends_with("has an unknown format"), "{name}: {message}");
             assert_eq!(hints, 1, "{name}");
         }
         assert_eq!(home.folder.read_to_string(name).unwrap(), content);

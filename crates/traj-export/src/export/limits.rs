@@ -81,7 +81,7 @@ impl Export<'_> {
         let why = match writer {
             _ if is_unknown => "traj does not know its format",
             SessionWriter::Known(Dialect::Sidecar) => "it is a trajectory sidecar",
-            _ => "none of its rows states an event",
+            _ => "none of its rows contains an event",
         };
         Err(ExportError::NoEvents { why })
     }

@@ -48,7 +48,7 @@ pub(crate) fn for_each_row(
                 }
             }
             Line::TooLong { is_cut: false, .. } => visit(number, EventRow::TooLong),
-            Line::TooLong { .. } | Line::Cut(_) => visit(number, EventRow::Damaged("is cut")),
+            Line::TooLong { .. } | Line::Cut(_) => visit(number, EventRow::Damaged("is truncated")),
         }
     })
 }

@@ -34,9 +34,9 @@ pub fn verify_page(
     let problem = match compared {
         Ok(_) => match comparison.page.peek() {
             Ok([]) => None,
-            _ => Some("continues after its end".to_owned()),
+            _ => Some("has data after its end".to_owned()),
         },
-        Err(PageError::Output(_)) => Some(format!("is not as traj writes it, at the {part}")),
+        Err(PageError::Output(_)) => Some(format!("differs from what traj writes, at the {part}")),
         Err(PageError::Source(error)) => return Err(error),
     };
     if let Some(problem) = problem {

@@ -10,10 +10,10 @@ use traj_core::run::{Arguments, Content};
 /// Texts are not looked for below this depth.
 const DEEPEST: usize = 12;
 
-/// So many paths can be numbered.
+/// At most this many paths get a number.
 const MOST_PATHS: usize = u16::MAX as usize;
 
-/// So many known paths are tried before a row is searched.
+/// How many known paths are tried before a row is searched.
 const TRIED: usize = 32;
 
 /// One step on the way to a text.
@@ -21,7 +21,7 @@ const TRIED: usize = 32;
 pub(super) enum PathStep {
     Name(String),
     Index(usize),
-    /// The string is JSON; the way goes on inside.
+    /// The string is JSON; the path continues inside it.
     Json,
 }
 

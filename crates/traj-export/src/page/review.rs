@@ -10,7 +10,7 @@ use traj_core::redaction::{RedactionReport, Redactor};
 use super::PageFinding;
 use crate::inspect::run_events::{EventRow, for_each_row};
 
-/// So many places are listed.
+/// At most this many places are listed.
 const MOST_FINDINGS: usize = 10_000;
 
 /// Finds strings in the events of a bundle that look like secrets and are not

@@ -8,7 +8,7 @@ use super::frame::escape;
 use super::overview::Overview;
 use crate::inspect::{Summary, cost_in_words, counted, duration_in_words, grouped};
 
-/// So many findings are listed; the others are counted.
+/// At most this many findings are listed; the others are counted.
 const MOST_FINDINGS: usize = 200;
 
 /// The summary.
@@ -120,6 +120,6 @@ fn add_findings(html: &mut String, findings: &[PageFinding]) {
     html.push_str("</ul>\n");
     let more = findings.len().saturating_sub(MOST_FINDINGS) as u64;
     if more > 0 {
-        writeln!(html, "<p>and {} more places</p>", grouped(more)).ok();
+        writeln!(html, "<p>and {}</p>", counted(more, "more place")).ok();
     }
 }

@@ -69,7 +69,7 @@ impl PruneReason {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Old => "its session is gone and it is old",
-            Self::TooMany => "its session is gone and there are more than allowed",
+            Self::TooMany => "its session is gone and newer files use up the allowed number",
             Self::TooMuch => "its session is gone and the budget is used up",
             Self::Recent => "its session is gone, but it is not old enough",
             Self::Unproven => "it does not prove that it belongs to the session",

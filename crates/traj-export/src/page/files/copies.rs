@@ -25,7 +25,7 @@ const SHORTEST: usize = 48;
 /// Longer strings too.
 const LONGEST: usize = 128 * 1024;
 
-/// So many strings are remembered.
+/// At most this many strings are remembered.
 const MOST_STRINGS: usize = 400_000;
 
 /// Finds the strings in JSON text that comes in blocks.
@@ -89,7 +89,7 @@ impl StringFinder {
         show(TextPart::Piece(part));
     }
 
-    /// Where the string ends that goes on in this block.
+    /// Where the string that continues in this block ends.
     fn end_of_string(&mut self, block: &[u8]) -> Option<usize> {
         let mut place = usize::from(std::mem::take(&mut self.is_escaped));
         loop {

@@ -5,7 +5,7 @@ use traj_core::port::{BundleSourceError, Source};
 
 use super::damaged;
 
-/// So much is read at a time.
+/// How much is read at a time.
 const BLOCK: usize = 64 * 1024;
 
 /// Bytes of a page that are read in order.
@@ -69,7 +69,7 @@ impl<'s> PageBytes<'s> {
             let next = self.peek()?;
             let count = next.len().min(left.len());
             if count == 0 || next.get(..count) != left.get(..count) {
-                return Err(damaged("something else is expected there"));
+                return Err(damaged("it has unexpected content"));
             }
             self.take(count);
             left = left.get(count..).unwrap_or_default();

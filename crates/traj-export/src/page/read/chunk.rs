@@ -8,7 +8,7 @@ use traj_core::port::BundleSourceError;
 use super::{PageBytes, damaged};
 use crate::page::sink::CLOSING;
 
-/// So much base64 is decoded at a time: a multiple of four.
+/// How much base64 is decoded at a time: a multiple of four.
 const BLOCK: usize = 16 * 1024;
 
 /// A chunk that is being read.
@@ -59,7 +59,7 @@ impl ChunkContent {
             if status == Status::StreamEnd {
                 self.end(page)?;
             } else if used == 0 && made == 0 {
-                return Err(damaged("a chunk is cut"));
+                return Err(damaged("a chunk is truncated"));
             }
             if made > 0 {
                 return Ok(usize::try_from(made).unwrap_or(usize::MAX));

@@ -97,7 +97,7 @@ impl ExpandedContent<'_, '_, '_> {
     fn number(&mut self) -> Result<u64, BundleSourceError> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
-            let byte = *self.peek()?.first().ok_or_else(|| damaged("a copy is cut"))?;
+            let byte = *self.peek()?.first().ok_or_else(|| damaged("a copy is truncated"))?;
             self.taken += 1;
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
