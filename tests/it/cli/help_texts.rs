@@ -88,8 +88,10 @@ fn the_documentation_names_only_commands_that_exist() {
     for page in found {
         let text = fs::read_to_string(&page).unwrap();
         for line in command_lines(&text) {
-            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            if words.first().is_some_and(|word| word == "COMMAND") {
+            // Words after `#` are a comment; `traj` alone lists sessions.
+            let words = line.split_whitespace().take_while(|word| *word != "#");
+            let words: Vec<String> = words.map(str::to_owned).collect();
+            if words.first().is_none_or(|word| word == "COMMAND") {
                 continue;
             }
             let known = (1..=words.len()).rev().find_map(|count| helps.get(&words[..count]));
