@@ -53,8 +53,7 @@ const PATH_ENDINGS: [&str; 6] = [".jsonl", ".json", ".zip", ".tar.zst", ".tzst",
 /// The flags that name a session or bundle.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SubjectArguments {
-    /// The session: a file, a key, an id, or the beginning of a key or id. Commands that read
-    /// bundles also accept a bundle
+    /// The session: a file, a key, an id, or the beginning of a key or id
     #[arg(value_name = "SESSION", conflicts_with_all = ["session", "session_key"])]
     pub(crate) subject: Option<PathBuf>,
     /// The session's transcript

@@ -104,7 +104,7 @@ fn queues_that_wait_are_listed_until_they_have_run() {
     let (home, sessions) = home_with_agents(".openclaw");
     let none = traj(home.path(), None, &["trim", "--pending"]);
     assert!(none.status.success());
-    assert_eq!(printed(&none), "no queue waits\n");
+    assert_eq!(printed(&none), "no trims are queued\n");
 
     let session = ["trim", "--agent", "main", "--session-id", "s1"];
     let enqueue = ["--tool-call", "c1", "--self-call", "d1", "--enqueue"];
@@ -136,5 +136,5 @@ fn queues_that_wait_are_listed_until_they_have_run() {
     assert!(left.contains("gone.jsonl  1 trim since "), "{left}");
     assert!(!left.contains("s1.jsonl"), "{left}");
     let other = traj(home.path(), None, &["trim", "--pending", "--agent", "other"]);
-    assert_eq!(printed(&other), "no queue waits\n");
+    assert_eq!(printed(&other), "no trims are queued\n");
 }

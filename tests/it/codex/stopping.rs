@@ -107,7 +107,7 @@ fn a_prompt_that_never_ends_is_waited_for_in_the_time_of_the_user_only() {
     let mut said = String::new();
     child.stderr.take().expect("its notes").read_to_string(&mut said).expect("notes");
     assert_eq!(child.wait().expect("it ends").code(), Some(1), "{said}");
-    assert!(said.contains("the time was up before the turn began"), "{said}");
+    assert!(said.contains("timed out before the turn began"), "{said}");
     drop(prompt);
 }
 
@@ -119,7 +119,7 @@ fn the_time_of_the_user_includes_the_start_of_codex() {
         let output = command.args(["--timeout", "1"]).output().expect("traj starts");
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("the time was up before the turn began"), "{said}");
+        assert!(said.contains("timed out before the turn began"), "{said}");
     }
     rig.model.script("slow", [Reply::held("never done")]);
     let slow = json(&rig, "turn", &["--prompt", "slow one", "--timeout", "3"]);

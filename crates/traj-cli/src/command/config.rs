@@ -68,7 +68,7 @@ struct ShowArguments {
         "  traj config path\n",
         "  $EDITOR \"$(traj config path)\"\n",
         "\n",
-        "Exit codes: 0 done · 1 no location is known · 2 wrong usage"
+        "Exit codes: 0 done · 1 the location is unknown · 2 wrong usage"
     )
 )]
 struct PathArguments {}
@@ -207,7 +207,7 @@ fn path(host: &Host, output: &CommandOutput) -> Outcome {
 
 fn file(host: &Host) -> Result<ConfigFile, CommandError> {
     let place = host.configuration.place.as_ref().ok_or_else(|| {
-        CommandError::failure("no location for a configuration file is known")
+        CommandError::failure("the location of the configuration file is unknown")
             .hint("set HOME or TRAJ_CONFIG")
     })?;
     Ok(ConfigFile {

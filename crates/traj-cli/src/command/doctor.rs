@@ -220,7 +220,7 @@ fn codex(named: Option<&Path>, host: &Host) -> Codex {
 
 fn human(report: &DoctorReport) -> String {
     let configuration = &report.configuration;
-    let path = configuration.path.as_deref().unwrap_or("no location is known");
+    let path = configuration.path.as_deref().unwrap_or("unknown location");
     let mut lines =
         vec![format!("configuration: {} ({})\n", escape_control(path), configuration.state)];
     let problems = configuration.problems.iter();

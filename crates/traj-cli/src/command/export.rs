@@ -23,6 +23,7 @@ use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::progress::WorkBar;
+use crate::quantity::counted;
 use crate::resolve::export::{ExportDestination, setup as export_setup};
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -326,7 +327,7 @@ fn describe(exported: &Exported, path: &Path) -> String {
         format!("  digest    {}", report.digest),
     ];
     let hidden: u64 = report.redactions.values().sum();
-    lines.push(format!("  redacted  {hidden} values"));
+    lines.push(format!("  redacted  {}", counted(hidden, "value")));
     for warning in report.warnings.iter().chain(&report.notices) {
         let rows: Vec<String> =
             warning.rows.iter().filter(|row| **row > 0).map(u64::to_string).collect();

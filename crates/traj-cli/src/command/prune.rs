@@ -24,10 +24,10 @@ use crate::terminal_text::escape_control;
     long_about = "Removes the sidecars, pointers, blobs, bindings and trim logs of sessions \
                   that no longer exist, that is, of sessions without a transcript and without a \
                   store entry. Old files are removed; a budget also removes younger ones, \
-                  oldest first.\n\nA sidecar outside this directory is removed only if a \
-                  pointer names it or it is in TRAJ_TRAJECTORY_DIR, if its own first event \
-                  names the session, and if the pointer or that event places the session in \
-                  this directory. Nothing else is ever removed, whatever a pointer claims.",
+                  oldest first.\n\nA sidecar outside DIR is removed only under three \
+                  conditions: a pointer names it, or it is in TRAJ_TRAJECTORY_DIR; its first \
+                  event names the session; and the pointer or that event places the session \
+                  in DIR. Nothing else is ever removed, whatever a pointer claims.",
     after_help = concat!(
         "Examples:\n",
         "  traj prune --sessions DIR --dry-run         list what would be removed\n",

@@ -201,7 +201,7 @@ fn wrong_id<E>(name: &'static str) -> impl FnOnce(E) -> CommandError
 where
     E: std::error::Error + Send + Sync + 'static,
 {
-    move |error| CommandError::usage(format!("{name} is not usable")).because(error)
+    move |error| CommandError::usage(format!("{name} is not a valid id")).because(error)
 }
 
 /// The store for this session, and the sidecar's path for people.

@@ -30,8 +30,8 @@ const SHOWN: usize = 50;
                   missing parents, cycles, and wrong headers and ordinals.\n\n--write writes a \
                   repaired copy next to the file and leaves the original unchanged. The copy \
                   contains every valid row. Files of any size are examined in 64 MiB of memory \
-                  plus three times the longest line. Without --write and SESSION, examines the \
-                  newest session.",
+                  plus three times the longest line. With neither --write nor SESSION, examines \
+                  the newest session.",
     after_help = concat!(
         "Examples:\n",
         "  traj repair chat.jsonl        a file\n",
@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     read.map_err(|error| unreadable(&path, error))?;
     let diagnosis = survey.finish(stem).map_err(unnoted)?;
     if !is_known && (diagnosis.rows() > 0 || !diagnosis.is_sound()) {
-        let message = format!("{} is not a file that traj knows", path.display());
+        let message = format!("{} has an unknown format", path.display());
         return Err(CommandError::new(ErrorKind::Damaged, message)
             .hint("name a session, a trajectory sidecar or a Codex rollout"));
     }

@@ -28,6 +28,7 @@ use crate::compose::Host;
 use crate::help::reading_exit_codes;
 use crate::json_document::JsonDocument;
 use crate::output::{CommandOutput, cannot_print};
+use crate::quantity::counted;
 use crate::resolve::{OpenedBundle, SubjectArguments};
 use overview::Overview;
 use pager::Paper;
@@ -64,7 +65,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// Start at the first failure and what led to it
+    /// Start with the steps that led to the first failure
     #[arg(long, conflicts_with_all = ["turn", "call"])]
     failed: bool,
     /// Show one turn; turn 0 is everything before the first prompt
@@ -153,7 +154,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
     let omitted = conversation.events_omitted;
     if omitted > 0 {
-        output.note(&format!("{omitted} events are not shown: too long"));
+        output.note(&format!("{} not shown: too long", counted(omitted, "event")));
     }
     if is_damaged {
         output.note("the bundle is damaged; run `traj verify` for details");

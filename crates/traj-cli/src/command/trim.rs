@@ -42,7 +42,7 @@ use crate::terminal_text::escape_control;
         "  traj trim chat.jsonl --undo                 undo the newest trim\n",
         "  traj trim --agent main --session-id 0197f2c4 --queue -\n",
         "                                              run the queue of an agent's session\n",
-        "  traj trim --pending                         list the queues that wait\n",
+        "  traj trim --pending                         list the queued trims\n",
         "\n",
         "Exit codes: 0 done · 1 failed, or something could not be trimmed or restored · 2 wrong \
          usage"
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     /// Only add the trim to the queue, to run after the agent's turn
     #[arg(long, requires_all = ["tool_call", "self_call"])]
     enqueue: bool,
-    /// List the sessions whose queue waits: those of --agent, or all, or those in --folder
+    /// List the sessions with queued trims: those of --agent, or all, or those in --folder
     #[arg(long, conflicts_with_all = ["subject", "session", "session_key", "session_id",
         "agent_dir", "tool_call", "queue", "auto", "undo", "store"])]
     pending: bool,

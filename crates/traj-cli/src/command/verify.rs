@@ -70,7 +70,7 @@ fn check(
 
 /// The line for problems that are not listed.
 pub(super) fn describe_omitted(problems: u64) -> Option<String> {
-    (problems > 0).then(|| format!("damaged  … {problems} more places"))
+    (problems > 0).then(|| format!("damaged  … {}", counted(problems, "more place")))
 }
 
 /// The line for one problem.
@@ -89,7 +89,7 @@ fn describe(report: &VerifyReport) -> String {
         lines.push(escape_control(&text).into_owned());
     }
     if report.findings_omitted > 0 {
-        lines.push(format!("secret   … {} more places", report.findings_omitted));
+        lines.push(format!("secret   … {}", counted(report.findings_omitted, "more place")));
     }
     let verdict = if report.is_sound() { "sound" } else { "not sound" };
     let (files, events) = (counted(report.files as u64, "file"), counted(report.events, "event"));

@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Also list what looks like a secret and is not by any rule. The page is then marked as not
+    /// Also list strings that look like secrets but match no rule. The page is then marked as not
     /// for sending
     #[arg(long, conflicts_with = "markdown")]
     review: bool,
@@ -159,7 +159,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         output.note("the bundle is damaged; run `traj verify` for details");
     }
     if arguments.open && !host.open_in_browser(&path) {
-        output.note("no program that opens pages was found; open the file yourself");
+        output.note("no browser was found; open the file yourself");
     }
     Ok(if fault.is_some() { code } else { ExitCode::SUCCESS })
 }

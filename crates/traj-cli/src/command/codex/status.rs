@@ -14,6 +14,7 @@ use super::{help_end, store, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
+use crate::quantity::counted;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
@@ -212,19 +213,21 @@ fn describe(report: &StatusReport) -> String {
         format!("asks       {}", record.approval_policy.unwrap_or("as configured")),
         format!("may change {}", record.sandbox.unwrap_or("as configured")),
         format!(
-            "history    {} turns, through {}",
-            record.turns,
+            "history    {}, through {}",
+            counted(record.turns, "turn"),
             text(&record.history_covered_through)
         ),
     ];
     for former in &record.former_threads {
         let thread = escape_control(&former.thread_id);
-        lines.push(format!("before     {thread} ({}, {} turns)", former.reason, former.turns));
+        let turns = counted(former.turns, "turn");
+        lines.push(format!("before     {thread} ({}, {turns})", former.reason));
     }
     if let Some(health) = &report.health {
-        let turns = health.turns.map_or_else(|| "?".to_owned(), |turns| turns.to_string());
+        let turns =
+            health.turns.map_or_else(|| "unknown turns".to_owned(), |turns| counted(turns, "turn"));
         let version = text(&health.server_version);
-        lines.push(format!("codex      {} ({turns} turns), version {version}", health.thread));
+        lines.push(format!("codex      {} ({turns}), version {version}", health.thread));
         if health.history_complete == Some(false) {
             lines.push("           fewer turns than this binding has seen".to_owned());
         }

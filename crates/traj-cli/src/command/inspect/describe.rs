@@ -49,10 +49,13 @@ fn session(summary: &Summary, lines: &mut Vec<String>) {
     }
     if summary.other_branch_entries > 0 {
         let (branches, entries) = (summary.other_branches, summary.other_branch_entries);
-        lines.push(format!("branches  {branches} left out ({entries} entries)"));
+        lines.push(format!(
+            "branches  {branches} left out ({})",
+            if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+        ));
     }
     for (id, count) in &summary.sub_runs {
-        lines.push(format!("sub-agent {} ({count} events)", escape_control(id)));
+        lines.push(format!("sub-agent {} ({})", escape_control(id), counted(*count, "event")));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::quantity;
 use crate::resolve;
 use crate::terminal_text::escape_control;
 
-/// A queue that waits.
+/// A queue with trims that wait for the end of a turn.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PendingQueue {
@@ -118,5 +118,5 @@ fn human(report: &TrimReport) -> String {
         };
         lines.push(format!("{session}  {detail}\n"));
     }
-    if lines.is_empty() { "no queue waits\n".to_owned() } else { lines.concat() }
+    if lines.is_empty() { "no trims are queued\n".to_owned() } else { lines.concat() }
 }

@@ -168,7 +168,7 @@ impl TurnObserver for Stream {
             }
             ThreadEvent::Trouble { will_retry: true, .. } => {
                 self.make_room();
-                self.activity.set("Codex lost the model and tries again");
+                self.activity.set("Codex lost its connection to the model and is trying again");
             }
             _ => {}
         }

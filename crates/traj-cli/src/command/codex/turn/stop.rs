@@ -24,16 +24,16 @@ enum StopReason {
 pub(super) struct Stop {
     /// Interrupts the turn.
     pub(super) cancel: CancellationToken,
-    /// When the time is up.
+    /// When the time runs out.
     deadline: Instant,
     reason: Arc<OnceLock<StopReason>>,
 }
 
 impl Stop {
-    /// The time starts now.
+    /// A timeout that starts now.
     pub(super) fn after(timeout: Duration) -> Self {
         let now = Instant::now();
-        // A time that cannot be represented is as good as none.
+        // A time that the clock cannot represent is never reached.
         let deadline = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(1 << 31));
         Self { cancel: CancellationToken::new(), deadline, reason: Arc::default() }
     }
@@ -102,7 +102,7 @@ impl Stop {
                 let message = format!("ended by signal {signal} before the turn began");
                 CommandError::new(ErrorKind::Interrupted { signal }, message).hint(hint)
             }
-            None => CommandError::failure("the time was up before the turn began")
+            None => CommandError::failure("timed out before the turn began")
                 .hint(hint)
                 .hint("--timeout SECONDS sets the time, which includes the start of Codex"),
         }
