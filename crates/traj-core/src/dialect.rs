@@ -31,6 +31,9 @@ mod title;
 pub mod transcript;
 
 pub use bundle::{decode_manifest, encode_event};
+pub use claude_code::context::{
+    CallContext, ContextChange, ContextCheck, ContextError, ContextPart, call_context,
+};
 pub(crate) use codex::mark_inherited;
 pub(crate) use row::SKIM_DEPTH;
 pub use sidecar::{Endings, is_result_member, particulars};

@@ -30,6 +30,7 @@ mod file;
 mod row_writer;
 
 pub use address::SessionAddress;
+pub(crate) use claude_code::RowReader;
 pub use container::Container;
 pub use database::{DatabaseSession, GatheredPart, Program, database_sessions, session_rows};
 pub use error::GatherError;

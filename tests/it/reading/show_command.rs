@@ -1,7 +1,7 @@
-//! `traj show`: the conversation at several widths, with and without colours,
-//! and the message if there is nothing to show.
+//! `traj show`: the conversation at several widths, and if there is none.
 #![expect(clippy::disallowed_methods, reason = "the example is in the repository")]
 
+mod context;
 use std::path::Path;
 
 use insta::assert_snapshot;

@@ -1,5 +1,6 @@
 //! `traj show`: the conversation of a session or bundle, for people.
 
+mod context;
 mod layout;
 mod markdown;
 mod overview;
@@ -26,10 +27,11 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
 use crate::compose::Host;
 use crate::help::reading_exit_codes;
-use crate::json_document::JsonDocument;
+use crate::json_document::{Either, JsonDocument};
 use crate::output::{CommandOutput, cannot_print};
 use crate::quantity::counted;
 use crate::resolve::{OpenedBundle, SubjectArguments};
+use context::ContextDocument;
 use overview::Overview;
 use pager::Paper;
 use render::Renderer;
@@ -57,6 +59,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
         "  traj show BUNDLE --failed            start at the first failure\n",
         "  traj show BUNDLE --turn 2 --full     one turn, with all lines\n",
         "  traj show BUNDLE --call call_7Hq2vN  one call, with its full output\n",
+        "  traj show SESSION --context-of last  what the model saw at the newest call\n",
         "  traj show BUNDLE --format markdown   for an issue or a wiki\n",
         "\n",
         reading_exit_codes!()
@@ -74,6 +77,10 @@ pub(crate) struct Arguments {
     /// Show one call with its full output
     #[arg(long, value_name = "ID")]
     call: Option<String>,
+    /// Show what the model saw at one model call, and what changed since the
+    /// call before; `last` is the newest call
+    #[arg(long, value_name = "CALL", conflicts_with_all = ["failed", "turn", "call"])]
+    context_of: Option<String>,
     /// Show every text and output in full
     #[arg(long)]
     full: bool,
@@ -134,10 +141,14 @@ struct Document {
     events_omitted: u64,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Document>("show");
+pub(crate) const DOCUMENT: JsonDocument =
+    JsonDocument::of::<Either<Document, ContextDocument>>("show");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let (subject, workspace) = (&arguments.subject, &arguments.workspace);
+    if let Some(call) = &arguments.context_of {
+        return context::run(call, arguments, host, output);
+    }
     let opened = OpenedBundle::open(subject, workspace, UnixMillis::EPOCH, host, output)?;
     let is_damaged = opened.is_damaged();
     let conversation =

@@ -9,10 +9,12 @@
 //! - `message`: what the user and the model said, and what tools answered.
 //! - `result`: the outcome of a tool.
 //! - `beside`: rows that the harness added.
+//! - `context`: what the model saw at one call.
 //! - `marked`: rows that do not count, as the code that gathers them found out.
 //! - `known`: which types of rows, attachments and notices exist.
 
 mod beside;
+pub(super) mod context;
 mod known;
 mod marked;
 mod message;

@@ -23,6 +23,8 @@ mod merge;
 mod row_reader;
 mod survey;
 
+pub(crate) use self::row_reader::RowReader;
+
 use super::{GatherError, GatheredFile, RowWriter};
 use crate::dialect::{Dialect, Head, sniff};
 use crate::limits::Reading;

@@ -11,18 +11,18 @@ const LONGEST: usize = Reading::standard().session_line_bytes;
 
 /// A line, or a piece of one that is too long to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece<'b> {
+pub(crate) struct Piece<'b> {
     /// Without the line end.
-    pub(super) bytes: &'b [u8],
+    pub(crate) bytes: &'b [u8],
     /// Whether this is the whole line.
-    pub(super) is_whole: bool,
+    pub(crate) is_whole: bool,
     /// Whether the line ends here.
-    pub(super) ends: bool,
+    pub(crate) ends: bool,
 }
 
 /// Reads a file from its beginning.
 #[derive(Debug)]
-pub(super) struct RowReader<'s> {
+pub(crate) struct RowReader<'s> {
     source: &'s dyn Source,
     /// How much is read at once.
     block: usize,
@@ -37,13 +37,13 @@ pub(super) struct RowReader<'s> {
 
 impl<'s> RowReader<'s> {
     /// Reads this much at once.
-    pub(super) const fn new(source: &'s dyn Source, block: usize) -> Self {
+    pub(crate) const fn new(source: &'s dyn Source, block: usize) -> Self {
         let (offset, at, searched, is_in_long_line) = (0, 0, 0, false);
         Self { source, block, offset, held: Vec::new(), at, searched, is_in_long_line }
     }
 
     /// The next line; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>, GatherError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Piece<'_>>, GatherError> {
         let (range, ends) = loop {
             let unseen = self.held.get(self.searched..).unwrap_or_default();
             if let Some(end) = memchr::memchr(b'\n', unseen) {
