@@ -163,6 +163,119 @@ def check_parquet(case):
     assert polars.read_parquet(calls).height == len(rows)
 
 
+def attributes(values):
+    read = {}
+    for value in values:
+        kind = value.value.WhichOneof("value")
+        read[value.key] = getattr(value.value, kind)
+    return read
+
+
+def check_otlp(case):
+    from google.protobuf import json_format
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    for more in ([], ["--content"]):
+        request = ExportTraceServiceRequest.FromString(case.convert("otlp", *more).read_bytes())
+        spans = check_spans(case, request, bool(more))
+        lines = case.convert("otlp-json", *more).read_text().splitlines()
+        written = []
+        for line in lines:
+            document = json.loads(line)
+            for resource in document["resourceSpans"]:
+                for scope in resource["scopeSpans"]:
+                    for span in scope["spans"]:
+                        assert len(span["traceId"]) == 32 and len(span["spanId"]) == 16, span
+                        written.append((span["traceId"], span["spanId"], span["name"],
+                                        span["startTimeUnixNano"], span["endTimeUnixNano"]))
+            # protobuf's own JSON has ids in base64; everything else must be known to it.
+            json_format.ParseDict(without_ids(document), ExportTraceServiceRequest())
+        assert written == [(span.trace_id.hex(), span.span_id.hex(), span.name,
+                            str(span.start_time_unix_nano), str(span.end_time_unix_nano))
+                           for span in spans], case.name
+
+
+def without_ids(value):
+    if isinstance(value, dict):
+        ids = ("traceId", "spanId", "parentSpanId")
+        return {key: without_ids(inner) for key, inner in value.items() if key not in ids}
+    return [without_ids(inner) for inner in value] if isinstance(value, list) else value
+
+
+def check_spans(case, request, has_content):
+    spans = [span for resource in request.resource_spans for scope in resource.scope_spans
+             for span in scope.spans]
+    ids = {span.span_id for span in spans}
+    assert len(ids) == len(spans) and len({span.trace_id for span in spans}) == 1, case.name
+    roots = [span for span in spans if not span.parent_span_id]
+    assert len(roots) == 1 and roots[0].name.startswith("invoke_agent "), case.name
+    assert all(span.parent_span_id in ids for span in spans if span.parent_span_id), case.name
+    assert all(span.end_time_unix_nano >= span.start_time_unix_nano for span in spans), case.name
+    by_kind = {"invoke_agent": [], "chat": [], "execute_tool": []}
+    for span in spans:
+        read = attributes(span.attributes)
+        by_kind[read["gen_ai.operation.name"]].append(read)
+        shown = [key for key in read if key.endswith((".messages", ".arguments", ".result"))]
+        assert has_content or not shown, shown
+    for ours, theirs in [("input_tokens", "inputTokens"), ("output_tokens", "outputTokens"),
+                         ("cache_read.input_tokens", "cachedTokens")]:
+        total = sum(chat[f"gen_ai.usage.{ours}"] for chat in by_kind["chat"])
+        assert total == case.usage[theirs], (case.name, ours, total)
+    if case.cost() is not None:
+        assert close(sum(chat.get("traj.usage.cost", 0) for chat in by_kind["chat"]), case.cost())
+    check_outcomes(case, [tool["traj.tool.outcome"] for tool in by_kind["execute_tool"]])
+    assert len(by_kind["invoke_agent"]) == 1 + len(case.summary["subRuns"]), case.name
+    for chat in by_kind["chat"] if has_content else []:
+        for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
+            for message in json.loads(chat.get(name, "[]")):
+                assert message["role"] in ("user", "assistant", "tool") and message["parts"]
+    return spans
+
+
+def check_inspect(case):
+    from inspect_ai.log import read_eval_log
+
+    path = case.convert("inspect").rename(FOLDER / f"{case.name}.eval")
+    log = read_eval_log(str(path))
+    assert log.status == "success" and log.version == 2
+    samples = log.samples
+    assert len(samples) == log.eval.dataset.samples >= 1
+    assert len(read_eval_log(str(path), header_only=True).eval.dataset.sample_ids) == len(samples)
+    usage = [one for sample in samples for one in sample.model_usage.values()]
+    read = sum((one.input_tokens_cache_read or 0) for one in usage)
+    written = sum((one.input_tokens_cache_write or 0) for one in usage)
+    assert sum(one.input_tokens for one in usage) + read + written == case.usage["inputTokens"]
+    assert sum(one.output_tokens for one in usage) == case.usage["outputTokens"]
+    assert read == case.usage["cachedTokens"]
+    if case.cost() is not None and usage:
+        assert close(sum(one.total_cost or 0 for one in usage), case.cost())
+    messages = [message for sample in samples for message in sample.messages]
+    asked = [call.id for message in messages for call in getattr(message, "tool_calls", 0) or []]
+    answered = {message.tool_call_id: message.metadata["outcome"] for message in messages
+                if message.role == "tool"}
+    check_outcomes(case, [answered.get(id, "unanswered") for id in asked])
+
+
+def check_perfetto(case):
+    trace = json.loads(case.convert("perfetto").read_text())
+    events = trace["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    check_outcomes(case, [one["args"]["outcome"] for one in slices if one["cat"] == "tool"])
+    assert all(one["dur"] >= 0 for one in slices)
+    named = {event["tid"] for event in events if event["name"] == "thread_name"}
+    assert {one["tid"] for one in slices} <= named
+    free = {}
+    for one in sorted(slices, key=lambda one: (one["tid"], one["ts"], -one["dur"])):
+        end = free.get(one["tid"], one["ts"])
+        assert one["ts"] >= end or one["cat"] == "turn", f"{case.name}: slices overlap: {one}"
+        free[one["tid"]] = one["ts"] + one["dur"]
+    flows = [event for event in events if event["ph"] in "sf"]
+    assert len({event["id"] for event in flows}) * 2 == len(flows)
+    costs = [event["args"] for event in events if event["ph"] == "C" and event["name"] == "cost"]
+    if case.cost() is not None and costs:
+        assert close(costs[-1]["USD"], case.cost()), (case.name, costs[-1])
+
+
 def check_several(cases):
     """Runs in one table."""
     bundles = [case.bundle for case in cases]
@@ -173,7 +286,7 @@ def check_several(cases):
     traj("convert", *bundles, "--to", "atif", "--output", "all.json", status=2)
 
 
-CHECKS = [check_csv, check_jsonl, check_atif, check_parquet]
+CHECKS = [check_csv, check_jsonl, check_atif, check_parquet, check_perfetto, check_otlp, check_inspect]
 
 
 def main():

@@ -13,6 +13,8 @@
 //! - `call_rows`, `csv`, `jsonl`: one row per tool call;
 //! - `atif`: a trajectory in one document;
 //! - `perfetto`: a trace with threads, flows and counters;
+//! - `inspect_log`: a log of Inspect, with the feature `inspect-log`;
+//! - `otlp`: OpenTelemetry traces, with the feature `otlp`;
 //! - `parquet`: events or calls as columns, with the feature `parquet`.
 
 mod atif;
@@ -20,9 +22,13 @@ mod call_rows;
 mod csv;
 mod format;
 mod grouping;
+#[cfg(feature = "inspect-log")]
+mod inspect_log;
 mod jsonl;
 mod losses;
 mod notes;
+#[cfg(feature = "otlp")]
+mod otlp;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod perfetto;

@@ -41,6 +41,7 @@ use crate::terminal_text::escape_control;
         "  traj convert 0197f2c4 --to jsonl --output - | jq .   tool calls, one per line\n",
         "  traj convert bug-1234.zip --to parquet --output events.parquet\n",
         "  traj convert bug-1234.zip --to parquet --table calls --output calls.parquet\n",
+        "  traj convert bug-1234.zip --to perfetto --output run.trace.json\n",
         "  traj convert mon.zip tue.zip --to csv --output -     several runs in one table\n",
         "\n",
         "Exit codes: 0 written · 1 not found or not readable · 2 wrong usage · 3 a secret \
@@ -61,6 +62,9 @@ pub(crate) struct Arguments {
     /// What a row of a table is [default: the usual one of the format]
     #[arg(long, value_enum, value_name = "TABLE")]
     table: Option<TableName>,
+    /// Include prompts, replies, arguments and outputs in traces
+    #[arg(long)]
+    content: bool,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
@@ -88,6 +92,12 @@ enum FormatName {
     Atif,
     /// A timeline for the Perfetto UI and speedscope
     Perfetto,
+    /// OpenTelemetry traces as protobuf
+    Otlp,
+    /// OpenTelemetry traces, one JSON request per line
+    OtlpJson,
+    /// A log for Inspect
+    Inspect,
     /// Events or tool calls, for DuckDB, polars and other engines
     Parquet,
 }
@@ -99,6 +109,9 @@ impl FormatName {
             Self::Jsonl => ConvertFormat::Jsonl,
             Self::Atif => ConvertFormat::Atif,
             Self::Perfetto => ConvertFormat::Perfetto,
+            Self::Otlp => ConvertFormat::Otlp,
+            Self::OtlpJson => ConvertFormat::OtlpJson,
+            Self::Inspect => ConvertFormat::Inspect,
             Self::Parquet => ConvertFormat::Parquet,
         }
     }
@@ -156,6 +169,12 @@ impl Arguments {
                 TableName::Events => ConvertTable::Events,
             };
         }
+        let is_trace = matches!(format, ConvertFormat::Otlp | ConvertFormat::OtlpJson);
+        if self.content && !is_trace {
+            return Err(CommandError::usage("--content is for traces")
+                .hint("other formats contain what they can hold"));
+        }
+        options.has_content = self.content;
         if !format.holds(options.table) {
             let message = format!("--to {} has no such table", format.as_str());
             return Err(CommandError::usage(message).hint("leave out --table"));

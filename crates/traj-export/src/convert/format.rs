@@ -4,6 +4,10 @@ use std::io;
 
 use traj_core::port::Scratch;
 
+#[cfg(feature = "inspect-log")]
+use super::inspect_log;
+#[cfg(feature = "otlp")]
+use super::otlp;
 use super::{ConvertOptions, Converter, Output, atif, csv, jsonl, perfetto};
 
 /// A format that a run can be converted to.
@@ -18,6 +22,15 @@ pub enum ConvertFormat {
     Atif,
     /// A Chrome trace, for the Perfetto UI and speedscope.
     Perfetto,
+    /// OpenTelemetry traces, as protobuf.
+    #[cfg(feature = "otlp")]
+    Otlp,
+    /// OpenTelemetry traces, one request in JSON per line.
+    #[cfg(feature = "otlp")]
+    OtlpJson,
+    /// A log of Inspect.
+    #[cfg(feature = "inspect-log")]
+    Inspect,
     /// Columns, for data frames and SQL engines.
     #[cfg(feature = "parquet")]
     Parquet,
@@ -41,6 +54,12 @@ impl ConvertFormat {
         Self::Jsonl,
         Self::Atif,
         Self::Perfetto,
+        #[cfg(feature = "otlp")]
+        Self::Otlp,
+        #[cfg(feature = "otlp")]
+        Self::OtlpJson,
+        #[cfg(feature = "inspect-log")]
+        Self::Inspect,
         #[cfg(feature = "parquet")]
         Self::Parquet,
     ];
@@ -53,19 +72,12 @@ impl ConvertFormat {
             Self::Jsonl => "jsonl",
             Self::Atif => "atif",
             Self::Perfetto => "perfetto",
-            #[cfg(feature = "parquet")]
-            Self::Parquet => "parquet",
-        }
-    }
-
-    /// The usual ending of file names.
-    #[must_use]
-    pub const fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Jsonl => "jsonl",
-            Self::Atif => "atif.json",
-            Self::Perfetto => "trace.json",
+            #[cfg(feature = "otlp")]
+            Self::Otlp => "otlp",
+            #[cfg(feature = "otlp")]
+            Self::OtlpJson => "otlp-json",
+            #[cfg(feature = "inspect-log")]
+            Self::Inspect => "inspect",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
@@ -75,9 +87,9 @@ impl ConvertFormat {
     #[must_use]
     pub const fn usual_table(self) -> ConvertTable {
         match self {
-            Self::Csv | Self::Jsonl | Self::Atif | Self::Perfetto => ConvertTable::Calls,
             #[cfg(feature = "parquet")]
             Self::Parquet => ConvertTable::Events,
+            _ => ConvertTable::Calls,
         }
     }
 
@@ -85,23 +97,16 @@ impl ConvertFormat {
     #[must_use]
     pub const fn holds(self, table: ConvertTable) -> bool {
         match self {
-            Self::Csv | Self::Jsonl | Self::Atif | Self::Perfetto => {
-                matches!(table, ConvertTable::Calls)
-            }
             #[cfg(feature = "parquet")]
             Self::Parquet => true,
+            _ => matches!(table, ConvertTable::Calls),
         }
     }
 
     /// Whether an output holds one run only.
     #[must_use]
     pub const fn holds_one_run(self) -> bool {
-        match self {
-            Self::Atif => true,
-            Self::Csv | Self::Jsonl | Self::Perfetto => false,
-            #[cfg(feature = "parquet")]
-            Self::Parquet => false,
-        }
+        matches!(self, Self::Atif)
     }
 }
 
@@ -115,6 +120,16 @@ pub(super) fn converter<'w>(
         ConvertFormat::Csv => Box::new(csv::CsvCalls::new(out)?),
         ConvertFormat::Atif => Box::new(atif::Atif::new(out, scratch)),
         ConvertFormat::Perfetto => Box::new(perfetto::Perfetto::new(out)?),
+        #[cfg(feature = "otlp")]
+        ConvertFormat::Otlp => {
+            Box::new(otlp::Otlp::new(out, otlp::Encoding::Protobuf, options.has_content))
+        }
+        #[cfg(feature = "otlp")]
+        ConvertFormat::OtlpJson => {
+            Box::new(otlp::Otlp::new(out, otlp::Encoding::JsonLines, options.has_content))
+        }
+        #[cfg(feature = "inspect-log")]
+        ConvertFormat::Inspect => Box::new(inspect_log::InspectLog::new(out, scratch)),
         ConvertFormat::Jsonl => Box::new(jsonl::JsonlCalls::new(out)),
         #[cfg(feature = "parquet")]
         ConvertFormat::Parquet if options.table == ConvertTable::Calls => {

@@ -26,6 +26,14 @@ pub(super) enum Loss {
     Images,
     NoCallId,
     NoTime,
+    #[cfg(feature = "otlp")]
+    EstimatedTime,
+    #[cfg(feature = "otlp")]
+    OpenSpan,
+    #[cfg(feature = "otlp")]
+    Errors,
+    #[cfg(feature = "inspect-log")]
+    OtherSteps,
 }
 
 impl Loss {
@@ -42,6 +50,18 @@ impl Loss {
                 ("no-call-id", "calls have no id in the source and got one from their position")
             }
             Self::NoTime => ("no-time", "records have no time and were left out"),
+            #[cfg(feature = "otlp")]
+            Self::EstimatedTime => {
+                ("estimated-time", "spans have no time in the source and got that of the last one")
+            }
+            #[cfg(feature = "otlp")]
+            Self::OpenSpan => ("open-span", "calls have no result, and a span that ends at once"),
+            #[cfg(feature = "otlp")]
+            Self::Errors => ("errors", "further errors were left out"),
+            #[cfg(feature = "inspect-log")]
+            Self::OtherSteps => {
+                ("other-steps", "steps without a chat message were left out, such as approvals")
+            }
         }
     }
 }
