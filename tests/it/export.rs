@@ -1,6 +1,7 @@
 //! `traj export` and the bundle that it writes.
 //!
 //! - `command`: the command as scripts use it
+//! - `import_command`: `traj import`
 //! - `sources`: the session and its sidecar
 //! - `stores`: sessions by the key of an OpenClaw store
 //! - `rollout`: Codex rollouts
@@ -21,6 +22,7 @@ mod changes;
 mod command;
 mod events;
 mod faults;
+mod import_command;
 mod long_texts;
 mod places;
 mod rollout;

@@ -12,6 +12,7 @@ mod config;
 mod convert;
 mod doctor;
 pub(crate) mod export;
+mod import;
 mod inspect;
 mod man;
 mod prune;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Record(record::Arguments),
     #[command(about = "Export a session as a redacted, verifiable bundle")]
     Export(export::Arguments),
+    #[command(about = "Write a session of any agent in the format of OpenClaw")]
+    Import(import::Arguments),
     #[command(about = "List sessions")]
     Sessions(sessions::Arguments),
     #[command(about = "Print the newest events of a session and follow it")]
@@ -117,6 +120,7 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &CommandOutput) -> Outcome {
     match cli.command {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),
+        Command::Import(arguments) => import::run(&arguments, host, output),
         Command::Sessions(arguments) => sessions::run(&arguments, host, output),
         Command::Prune(arguments) => prune::run(&arguments, host, output),
         Command::Repair(arguments) => repair::run(&arguments, host, output),

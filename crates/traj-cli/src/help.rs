@@ -18,7 +18,7 @@ pub(crate) use reading_exit_codes;
 /// The headings and the commands under each.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Look at runs", &["sessions", "show", "view", "inspect", "tail"]),
-    ("Share runs", &["export", "convert", "verify", "scan", "redact", "rules"]),
+    ("Share runs", &["export", "convert", "import", "verify", "scan", "redact", "rules"]),
     ("Record runs", &["record", "codex"]),
     ("Maintain sessions", &["trim", "repair", "prune"]),
     ("Set up", &["config", "doctor", "schema", "completions", "man", "help"]),

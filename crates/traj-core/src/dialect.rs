@@ -28,6 +28,7 @@ mod sniff;
 mod table_row;
 mod time;
 mod title;
+pub mod transcribe;
 pub mod transcript;
 
 pub use bundle::{decode_manifest, encode_event};

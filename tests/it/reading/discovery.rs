@@ -6,7 +6,6 @@ mod cache;
 mod databases;
 mod home;
 
-
 use traj_core::agents::Agent;
 use traj_tests::export_home::result;
 use traj_tests::rows;

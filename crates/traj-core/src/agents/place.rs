@@ -83,6 +83,20 @@ impl Agent {
         locations
     }
 
+    /// The directories that belong to this agent alone: not the workspace.
+    #[must_use]
+    pub fn own_folders(&self, host: &HostFacts) -> Vec<String> {
+        let is_own = |place: &&Place| {
+            !place.defaults.iter().any(|folder| matches!(folder, Folder::Workspace))
+        };
+        let locations = self.places.iter().filter(is_own).flat_map(|place| place.locations(host));
+        // A file may be anywhere.
+        let whole = locations.filter(|location| matches!(location.wanted, Wanted::Like(..)));
+        let mut folders: Vec<String> = whole.map(|location| location.folder).collect();
+        folders.dedup();
+        folders
+    }
+
     /// The names of the variables that move its files.
     pub fn variables(&self) -> impl Iterator<Item = &'static str> {
         self.places.iter().flat_map(|place| place.variables).map(|variable| variable.name)

@@ -1,8 +1,8 @@
 //! The documents that the verbs print with `--json`.
 
 use super::super::{
-    codex, config, convert, doctor, export, inspect, prune, record, redact, repair, rules, scan,
-    sessions, show, tail, trim, verify, view,
+    codex, config, convert, doctor, export, import, inspect, prune, record, redact, repair, rules,
+    scan, sessions, show, tail, trim, verify, view,
 };
 use crate::json_document::JsonDocument;
 
@@ -12,6 +12,7 @@ pub(super) fn documents() -> Vec<JsonDocument> {
         convert::DOCUMENT,
         doctor::DOCUMENT,
         export::DOCUMENT,
+        import::DOCUMENT,
         inspect::DOCUMENT,
         prune::DOCUMENT,
         record::DOCUMENT,
