@@ -3,6 +3,7 @@
 //! - `binary`: the binary under test is traj
 //! - `help_texts`: every `--help`
 //! - `errors`: cause and hint of every error
+//! - `import_command`: `traj import`
 //! - `json_schemas`: the schemas of `--json`
 //! - `config_command`: `traj config`
 //! - `config_prices`: price files
@@ -14,4 +15,5 @@ mod config_prices;
 mod errors;
 mod file_limit;
 mod help_texts;
+mod import_command;
 mod json_schemas;

@@ -1,7 +1,6 @@
 //! `traj export` and the bundle that it writes.
 //!
 //! - `command`: the command as scripts use it
-//! - `import_command`: `traj import`
 //! - `sources`: the session and its sidecar
 //! - `stores`: sessions by the key of an OpenClaw store
 //! - `rollout`: Codex rollouts
@@ -22,7 +21,6 @@ mod changes;
 mod command;
 mod events;
 mod faults;
-mod import_command;
 mod long_texts;
 mod places;
 mod rollout;

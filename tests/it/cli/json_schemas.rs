@@ -130,6 +130,7 @@ fn documents_fit_their_schemas() {
         ("record", &["record", "--session", "gone/s.jsonl", "--session-id", "s"], false),
         ("export", &["export", "--session", "s1.jsonl", "--workspace", "ws"], true),
         ("export", &["export", "--session", "missing.jsonl"], false),
+        ("import", &["import", "s1.jsonl", "--workspace", "ws", "--output", "imported"], true),
         ("verify", &["verify", &bundle], true),
         ("verify", &["verify", "noise.txt"], false),
         ("inspect", &["inspect", &bundle], true),

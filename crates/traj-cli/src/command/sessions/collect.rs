@@ -18,6 +18,9 @@ use crate::compose::Host;
 use crate::resolve::agent_files::{self, AgentFile, FileStamp, Neighbours};
 use crate::resolve::{AgentChoice, STORE, StorePlace, is_transcript_name};
 
+/// The program that lists its sessions in stores.
+const OPENCLAW: &str = "openclaw";
+
 /// Directories deeper than this are not searched.
 const DEEPEST: usize = 32;
 
@@ -118,6 +121,10 @@ impl Collection {
             && let Ok(Some(folder)) = host.folder_if_any(beside)
         {
             self.search(&folder, beside, DEEPEST, host);
+        }
+        if store.is_none() {
+            let unknown = self.sessions.iter_mut().filter(|found| found.agent.is_none());
+            unknown.for_each(|found| found.agent = Some(OPENCLAW));
         }
         Ok(fault)
     }

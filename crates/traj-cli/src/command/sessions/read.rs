@@ -129,7 +129,7 @@ impl Reader<'_> {
             ..SessionRow::default()
         };
         session.take_run(&read.run, &|text| self.redacted(text));
-        if let Some(agent) = found.agent {
+        if let Some(agent) = found.agent.filter(|_| read.dialect.is_some()) {
             // Programs that descend from each other write the same rows.
             session.agent = Some(agent.to_owned());
         }

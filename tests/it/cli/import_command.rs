@@ -58,8 +58,8 @@ fn every_fixture_is_the_same_run_after_an_import() {
         files.push((path.display().to_string(), path.display().to_string()));
     }
     for fixture in session_fixtures::all() {
-        let name = fixture.name.replace(' ', "-");
-        let folder = home.path().join(&name);
+        let name = fixture.name.to_owned();
+        let folder = home.path().join(format!("fixture-{}", files.len()));
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("s1.jsonl"), fixture.transcript.join("\n")).unwrap();
         if !fixture.sidecar.is_empty() {
