@@ -7,7 +7,7 @@ mod agent_choice;
 pub(crate) mod agent_files;
 pub(crate) mod bundle;
 pub(crate) mod export;
-mod gathered;
+pub(crate) mod gathered;
 mod listing;
 mod named;
 mod opened;

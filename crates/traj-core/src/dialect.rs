@@ -142,6 +142,15 @@ impl Dialect {
         matches!(self, Self::OpenClaw | Self::Pi)
     }
 
+    /// Whether `trim` and `repair` know its rows well enough to change them.
+    #[must_use]
+    pub const fn is_editable(self) -> bool {
+        matches!(
+            self,
+            Self::OpenClaw | Self::Pi | Self::CodexRollout | Self::Sidecar | Self::Bundle
+        )
+    }
+
     /// Emits the facts that a row states, in order. Every row states at least
     /// one.
     pub fn decode<'r>(self, row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {

@@ -132,3 +132,36 @@ fn what_opencode_exports_is_the_session_without_its_sub_agents() {
         .collect();
     assert_eq!(tables, ["session", "message", "part", "part", "part", "message"]);
 }
+
+#[test]
+fn tail_shows_the_rows_of_a_database() {
+    let home = tempfile::tempdir().unwrap();
+    for (program, _) in DATABASES {
+        make(&home.path().join(program), program);
+        let session = format!("{program}#s1");
+        let output = traj_command(home.path()).args(["tail", "--json", &session]).output().unwrap();
+        assert!(output.status.success(), "{program}: {output:?}");
+        assert!(output.stdout.iter().filter(|byte| **byte == b'\n').count() >= 2, "{program}");
+    }
+}
+
+#[test]
+fn only_plain_files_of_known_programs_are_changed() {
+    let home = tempfile::tempdir().unwrap();
+    make(&home.path().join("goose"), "goose");
+    let goose = AGENT_FILES.iter().find(|file| file.name == "goose/session").unwrap().content;
+    fs::write(home.path().join("s1.jsonl"), goose).unwrap();
+    for (file, what) in [("goose#s1", "databases"), ("./goose", "databases"), ("s1.jsonl", "goose")]
+    {
+        for command in [vec!["repair", file], vec!["trim", "--auto", file]] {
+            let output = traj_command(home.path()).args(&command).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+            assert!(
+                said.contains("does not support") && said.contains(what),
+                "{command:?}: {said}"
+            );
+        }
+    }
+    assert_eq!(fs::read_to_string(home.path().join("s1.jsonl")).unwrap(), goose);
+}

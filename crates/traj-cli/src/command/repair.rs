@@ -18,6 +18,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
+use crate::resolve::gathered::check_editable;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
 /// How many findings are listed one by one.
@@ -97,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let unnamed = if arguments.write { Unnamed::Refused } else { Unnamed::Newest };
     let path = resolve::file(&arguments.subject, unnamed, host, output)?;
     let (folder, name) = host.folder_of(&path)?;
+    check_editable("repair", &folder, &path, &name)?;
     let file = open_file(&folder, &name).map_err(|error| unreadable(&path, error))?;
     let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
     let unnoted = |error: RepairError| {

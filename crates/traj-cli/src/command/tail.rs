@@ -1,5 +1,6 @@
 //! `traj tail`: the newest events of a session, live.
 
+mod gathered;
 mod screen;
 mod view;
 
@@ -17,6 +18,7 @@ use signal_hook::iterator::Signals;
 use traj_core::run::Origin;
 use traj_fs::{FolderWatch, FollowedFile, FsError, open_file};
 
+use self::gathered::GatheredFiles;
 use self::screen::ShownRows;
 use self::view::{View, unreadable};
 use super::Outcome;
@@ -24,6 +26,7 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
+use crate::resolve::gathered::is_gathered;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
 /// The polling interval if no notification arrives.
@@ -87,6 +90,16 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let view = View::new(screen, arguments.tail, output);
     let mut files = Vec::new();
     let mut watches = Vec::new();
+    if is_gathered(&place.folder, &place.name) {
+        watches.extend(place.path.parent().and_then(|path| watch(path, &sender)));
+        let mut copies = GatheredFiles::of(&place, arguments.transcript, host)?;
+        let mut files = copies.followed()?;
+        view.begin(&mut files)?;
+        if !arguments.follow {
+            return Ok(ExitCode::SUCCESS);
+        }
+        return follow(&mut files, &mut || copies.refresh(), &view, &receiver);
+    }
     let search = place.sidecar(host)?;
     search.notes().for_each(|note| output.note(&note));
     if search.found.is_none() {
@@ -106,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     if !arguments.follow {
         return Ok(ExitCode::SUCCESS);
     }
-    follow(&mut files, &view, &receiver)
+    follow(&mut files, &mut || Ok(()), &view, &receiver)
 }
 
 /// Reports a session without a sidecar; an error if there is no session at all.
@@ -153,8 +166,15 @@ fn watch_signals(sender: Sender<Wake>) -> Result<(), CommandError> {
     started.map(drop).map_err(cannot)
 }
 
-fn follow(files: &mut [FollowedFile], view: &View<'_>, wakes: &Receiver<Wake>) -> Outcome {
+/// Shows new events. `refresh` brings files up to date that are only copies.
+fn follow(
+    files: &mut [FollowedFile],
+    refresh: &mut dyn FnMut() -> Result<(), CommandError>,
+    view: &View<'_>,
+    wakes: &Receiver<Wake>,
+) -> Outcome {
     loop {
+        refresh()?;
         for file in files.iter_mut() {
             let mut failed = None;
             let polled = file.poll(view.screen(), &mut |event| {

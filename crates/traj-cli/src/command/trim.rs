@@ -24,6 +24,7 @@ use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::quantity;
+use crate::resolve::gathered::check_editable;
 use crate::resolve::{self, Sidecar, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
@@ -143,6 +144,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     } else {
         resolve::session(&arguments.subject, Unnamed::Refused, host, output)?
     };
+    check_editable("trim", &place.folder, &place.path, &place.name)?;
     // A queue can exist before or after its session; a named call needs the session.
     let names_results = arguments.auto || arguments.tool_call.is_some() && !arguments.enqueue;
     if names_results && place.is_missing() {

@@ -1,15 +1,25 @@
 //! Sessions that are not plain files: compressed files, and sessions in a
 //! database, which are named `FILE#SESSION`.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
-use traj_core::gather::{DatabaseSession, GatherError, SessionAddress, database_sessions};
+use traj_core::gather::{
+    Container, DatabaseSession, GatherError, SessionAddress, database_sessions,
+};
 use traj_core::port::{Source, SourceError, Sources as _};
 use traj_fs::FsSources;
 
+use traj_core::dialect::{Head, sniff};
+use traj_core::limits::Reading;
+use traj_fs::open_file;
+
 use crate::command_error::CommandError;
 use crate::compose::Host;
+
+/// How much of a file is read to find out who wrote it.
+const HEAD: u64 = Reading::standard().header_bytes as u64;
 
 /// How many sessions of a database a message lists.
 const LISTED: usize = 10;
@@ -71,6 +81,47 @@ pub(super) fn session_at(
     let file = path.with_file_name(address.file);
     let message = format!("there is no session {} in {}", address.session, file.display());
     Err(listing(CommandError::failure(message), &file, sessions))
+}
+
+/// Whether the session `name` in `folder` is not a plain file that can be followed
+/// and read in place.
+pub(crate) fn is_gathered(folder: &Dir, name: &str) -> bool {
+    if folder.symlink_metadata(name).is_ok() {
+        return COMPRESSED.iter().any(|ending| name.ends_with(ending));
+    }
+    SessionAddress::parse(name).is_some_and(|address| folder.symlink_metadata(address.file).is_ok())
+}
+
+/// Refuses a file that a verb cannot change: only plain files of some programs are
+/// known well enough.
+pub(crate) fn check_editable(
+    verb: &str,
+    folder: &Dir,
+    path: &Path,
+    name: &str,
+) -> Result<(), CommandError> {
+    let refused = |what: &str| {
+        let message = format!("traj {verb} does not support {what}: {}", path.display());
+        CommandError::usage(message)
+            .hint("it supports transcripts of OpenClaw and pi, and rollouts of Codex")
+            .hint("nothing was changed")
+    };
+    if is_gathered(folder, name) {
+        return Err(refused("sessions in databases and compressed files"));
+    }
+    // What cannot be opened is reported when it is used.
+    let Ok(file) = open_file(folder, name) else { return Ok(()) };
+    let mut head = Vec::new();
+    if file.take(HEAD).read_to_end(&mut head).is_err() {
+        return Ok(());
+    }
+    if Container::of(&head) != Container::Plain {
+        return Err(refused("databases and compressed files"));
+    }
+    match sniff(Head::of(&head)).filter(|dialect| !dialect.is_editable()) {
+        Some(dialect) => Err(refused(&format!("files of {}", dialect.agent().unwrap_or("others")))),
+        None => Ok(()),
+    }
 }
 
 /// The sessions in a database; `None` if the file is not one.

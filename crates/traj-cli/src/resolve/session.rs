@@ -167,6 +167,11 @@ impl Session {
         Ok(find_sidecar(&sources, &self.id, &places))
     }
 
+    /// Opens the files of the session.
+    pub(crate) fn sources(&self, host: &Host) -> Result<FsSources, CommandError> {
+        sources(&self.folder, &self.path, self.named_sidecar.as_deref(), host)
+    }
+
     /// A rewriter for the session.
     pub(crate) fn rewriter(&self, host: &Host) -> Result<FsSessionRewriter, CommandError> {
         let folder = clone(&self.folder)?;

@@ -79,9 +79,9 @@ impl Dialect {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
             Self::ClaudeCode => &["type", "uuid", "timestamp", "id", "hash", "shapeHash"],
-            Self::Crush | Self::Goose | Self::OpenCode => {
-                &["table", "id", "session_id", "totals", "timestamp", "thread"]
-            }
+            // The totals change whenever something is added.
+            Self::Crush | Self::Goose => &["table", "id", "session_id", "totals", "thread"],
+            Self::OpenCode => &["table", "id", "session_id", "timestamp", "thread"],
             _ => &["type", "id", "parentId", "timestamp", "ordinal", "uuid"],
         };
         let mut hasher = DefaultHasher::new();
