@@ -62,6 +62,7 @@ fn head_of(source: &dyn Source) -> Result<Vec<u8>, GatherError> {
 
 /// What a file with this content is gathered to; `None` if it is read in place.
 #[cfg(all(test, feature = "memory"))]
+#[expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
 pub(super) fn gathered(name: &str, content: &str) -> Option<String> {
     use crate::memory::{MemoryScratch, MemorySources};
     use crate::port::Scratch as _;

@@ -100,7 +100,7 @@ impl GatheredFiles {
 
     fn version(&self, name: &str) -> Version {
         let found = self.folder.symlink_metadata(name).ok()?;
-        let modified = found.modified().ok().map(|time| time.into_std());
+        let modified = found.modified().ok().map(cap_std::time::SystemTime::into_std);
         Some((found.len(), modified, found.ino()))
     }
 }
