@@ -61,6 +61,7 @@ pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
 pub use redacted::{Redacted, RedactedSpill, RedactedText, SpillError, SpillSlot};
 pub use redactor::Redactor;
+pub use redactor::session_streams::{JoinedParts, RowParts};
 pub use report::{FileReport, Finding, RedactionReport, Survivor};
 pub use reveal::RevealMap;
 pub use rule::{RuleClass, RuleFileError, RuleInfo, RuleProblem, RuleSet};

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleSink, BundleWriter, NameTaken, Sources};
-use traj_core::redaction::{RedactionReport, Redactor, SecretSearch, SessionSecrets};
+use traj_core::redaction::{JoinedParts, RedactionReport, Redactor, SecretSearch, SessionSecrets};
 
 use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
@@ -61,12 +61,13 @@ pub fn export(
     match attempt(ports, &first, progress, Some(&secrets))? {
         Attempt::Done(report) => Ok(*report),
         // A value that one event names as a secret is in another one too.
-        Attempt::Recurs(search) => {
-            let redactor = request.redactor.knowing(search);
+        Attempt::Recurs(search, joined) => {
+            let redactor = request.redactor.with_joined(joined);
+            let redactor = search.map_or(redactor.clone(), |search| redactor.knowing(search));
             let second = ExportRequest { redactor, ..request.clone() };
             match attempt(ports, &second, progress, None)? {
                 Attempt::Done(report) => Ok(*report),
-                Attempt::Recurs(_) => Err(ExportError::SecretsRemain { findings: Vec::new() }),
+                Attempt::Recurs(..) => Err(ExportError::SecretsRemain { findings: Vec::new() }),
             }
         }
     }
@@ -76,8 +77,9 @@ pub fn export(
 enum Attempt {
     /// The bundle is complete.
     Done(Box<ExportReport>),
-    /// A secret of the session is still in a file. Nothing was committed.
-    Recurs(SecretSearch),
+    /// A secret of the session is still in a file, whole or in several rows. Nothing
+    /// was committed.
+    Recurs(Option<SecretSearch>, JoinedParts),
 }
 
 /// Writes the bundle once. With `secrets`, it is only committed if none of them is
@@ -156,10 +158,16 @@ impl<'e> Export<'e> {
         timeline.check_readable()?;
         let seal = self.write_manifest(&mut *bundle, &materials.common, &sources, &timeline)?;
         self.read_back(&*bundle, &materials.pass, approved)?;
-        if let Some(search) = secrets.and_then(SessionSecrets::search)
-            && recurs(&*bundle, &self.files, &search)?
-        {
-            return Ok(Attempt::Recurs(search));
+        if let Some(secrets) = secrets {
+            let joined = self.request.redactor.joined_rows();
+            let search = secrets.search();
+            if !joined.is_empty()
+                || search
+                    .as_ref()
+                    .map_or(Ok(false), |search| recurs(&*bundle, &self.files, search))?
+            {
+                return Ok(Attempt::Recurs(search, joined));
+            }
         }
         self.enter(Stage::Commit);
         let name = bundle.commit()?;

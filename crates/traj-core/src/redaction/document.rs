@@ -17,7 +17,7 @@ mod embedded_json;
 pub(super) mod member;
 mod naming;
 mod propagate;
-mod streams;
+pub(super) mod streams;
 mod string;
 mod walk;
 
@@ -147,6 +147,15 @@ impl<'r> DocumentPass<'r> {
             }
         }
         value
+    }
+
+    /// Adds what was learned to the secrets of the session.
+    pub(super) fn share_learned(&mut self) {
+        let learned = std::mem::take(&mut self.learned);
+        self.learned_heads.clear();
+        if let Some(secrets) = self.session.collected {
+            secrets.add(&learned);
+        }
     }
 
     /// Redacts a plain text.

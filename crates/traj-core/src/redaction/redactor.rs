@@ -1,5 +1,7 @@
 //! The redactor: applies a policy with the compiled rules.
 
+pub(super) mod session_streams;
+
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -16,6 +18,7 @@ use super::report::{Finding, RedactionReport};
 use super::reveal::RevealMap;
 use super::text::find::Finder;
 use crate::json::Json;
+use session_streams::JoinedParts;
 
 /// Hides secrets in JSON values and plain texts.
 ///
@@ -28,6 +31,7 @@ pub struct Redactor {
     known: Option<Arc<KnownTexts>>,
     collected: Option<Arc<SessionSecrets>>,
     session: Option<Arc<SecretSearch>>,
+    joined: Option<Arc<JoinedParts>>,
 }
 
 #[derive(Debug)]
@@ -51,6 +55,7 @@ impl Redactor {
             known: None,
             collected: None,
             session: None,
+            joined: None,
         }
     }
 

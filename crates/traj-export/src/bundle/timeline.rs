@@ -197,6 +197,8 @@ fn run(
                 return Err(error.into());
             }
             take(done)?;
+            let redactor = worker.context.pass.redactor();
+            done.parts.drain(..).for_each(|parts| redactor.join_rows(parts));
             total.marks.merge(&done.marks);
             done.unknown.iter().for_each(|name| total.unknown.add(name));
             total.report.merge(&done.report);

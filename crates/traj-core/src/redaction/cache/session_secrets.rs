@@ -9,6 +9,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::json::Json;
 use crate::redaction::engine::span::Span;
+use crate::redaction::redactor::session_streams::SessionStreams;
 use crate::redaction::rule::RuleIndex;
 
 /// Most secrets that are kept. With more, the first ones in the order of their
@@ -21,6 +22,8 @@ const MAX_SECRETS: usize = 4096;
 #[derive(Default)]
 pub struct SessionSecrets {
     found: Mutex<BTreeMap<Vec<u8>, RuleIndex>>,
+    /// What may span several rows.
+    pub(in crate::redaction) streams: Mutex<SessionStreams>,
 }
 
 impl SessionSecrets {

@@ -117,6 +117,17 @@ fn arguments_of<'l, 'a>(event: &'l mut Json<'a>) -> Option<&'l mut Object<'a>> {
     }
 }
 
+/// Whether a member with this name says what is entered, or where.
+pub(super) fn is_about_input(name: &str) -> bool {
+    FIELDS.contains(&name) || INPUTS.contains(&name) || ARGUMENTS.contains(&name)
+}
+
+/// Whether an event clicks or types somewhere.
+pub(super) fn is_action(event: &Json<'_>) -> bool {
+    let Json::Object(object) = event else { return false };
+    says(object, FOCUSING) || says(object, TYPING)
+}
+
 /// Whether an event names an action with one of the words: `{"action":"type"}`.
 fn says(object: &Object<'_>, words: &[&str]) -> bool {
     object.iter().filter(|(name, _)| ACTIONS.contains(name)).any(|(_, value)| {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::DocumentPass;
-use super::answers::names_secret_field;
+use super::answers::{is_about_input, is_action, names_secret_field};
 use super::walk::{MAX_JOINED, MAX_JOINED_BYTES};
 use crate::json::{Json, Object};
 use crate::redaction::engine::span::Span;
@@ -72,6 +72,19 @@ const SAME: &[&str] = &[
 /// How deep a piece may be in its event.
 const MAX_DEPTH: u8 = 4;
 
+/// Whether an object may belong to others: it carries or enters a piece, or acts.
+pub(in crate::redaction) fn can_join(object: &Object<'_>) -> bool {
+    object.iter().any(|(name, value)| {
+        matches!(value, Json::String(_) | Json::Object(_))
+            && (is_piece(name) || wraps(name) || is_about_input(name))
+    })
+}
+
+/// Whether a member with this name can carry a piece of a stream.
+pub(in crate::redaction) fn is_piece(name: &str) -> bool {
+    PIECES.contains(&name) || KEYS.contains(&name) || TEXTS.contains(&name)
+}
+
 /// The pieces of one stream.
 #[derive(Default)]
 struct EventStream<'l, 'a> {
@@ -98,6 +111,22 @@ impl DocumentPass<'_> {
                 self.typed_after_focus(prompt, answer);
             }
         }
+    }
+
+    /// Hides secrets that span the rows of a session. An action and the next one
+    /// belong together, whatever the program answers between them.
+    pub(in crate::redaction) fn rows_together(&mut self, rows: &mut [Json<'_>]) {
+        self.events_together(rows);
+        let acts: Vec<usize> =
+            rows.iter().enumerate().filter(|(_, row)| is_action(row)).map(|(at, _)| at).collect();
+        for pair in acts.windows(2) {
+            let [first, second] = pair else { continue };
+            let (head, tail) = rows.split_at_mut(*second);
+            if let (Some(focus), Some(typed)) = (head.get_mut(*first), tail.first_mut()) {
+                self.typed_after_focus(focus, typed);
+            }
+        }
+        self.share_learned();
     }
 
     /// Hides findings in the joined string `whole` in the pieces that they span;

@@ -181,6 +181,37 @@ mod tests {
         assert_eq!(shown, Vec::<String>::new());
     }
 
+    /// Every rule has three examples. Those in the list are older than this law; the
+    /// list only gets shorter.
+    #[test]
+    fn every_rule_has_at_least_three_examples() {
+        let older: Vec<&str> = include_str!("check/older_rules.txt").lines().collect();
+        let rules = RuleSet::builtin().rules;
+        let few: Vec<&str> = rules
+            .iter()
+            .filter(|rule| rule.examples.len() < 3)
+            .map(|rule| rule.id.as_ref())
+            .collect();
+        let new: Vec<_> = few.iter().filter(|id| !older.contains(id)).collect();
+        assert!(new.is_empty(), "fewer than three examples: {new:?}");
+        let done: Vec<_> = older.iter().filter(|id| !few.contains(id)).collect();
+        assert!(
+            done.is_empty(),
+            "three examples or no longer a rule, take from the list: {done:?}"
+        );
+    }
+
+    /// Three times the same example would not be three.
+    #[test]
+    fn no_rule_has_an_example_twice() {
+        for rule in &RuleSet::builtin().rules {
+            let mut examples: Vec<_> = rule.examples.iter().collect();
+            examples.sort();
+            examples.dedup();
+            assert_eq!(examples.len(), rule.examples.len(), "{}", rule.id);
+        }
+    }
+
     #[test]
     fn there_are_rules_for_at_least_150_kinds_of_credentials() {
         let rules = RuleSet::builtin();

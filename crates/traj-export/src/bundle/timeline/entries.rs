@@ -17,6 +17,8 @@ use crate::json_stream::row_fetcher::RowFetcher;
 pub(super) struct BranchEntry {
     /// The range of its row in the batch's rows.
     pub(super) place: Range<usize>,
+    /// Its position in the branch.
+    pub(super) number: u64,
     pub(super) instant: UnixMillis,
     pub(super) version: SessionVersion,
     pub(super) links: LegacyLinks,
@@ -113,6 +115,7 @@ impl<'s> EntryRows<'s> {
     pub(super) fn next(&mut self, rows: &mut Vec<u8>) -> Result<Option<BranchEntry>, ExportError> {
         let Some((step, record)) = self.peek()? else { return Ok(None) };
         self.next = None;
+        let number = self.at;
         self.at += 1;
         // A row that does not fit at all was not indexed.
         let place = self.fetcher.fetch_into(record.place, rows)?.unwrap_or_default();
@@ -134,7 +137,8 @@ impl<'s> EntryRows<'s> {
             Some(None) => Some(None),
             Some(Some(parent)) => Some(self.id_of(parent)?),
         };
-        Ok(Some(BranchEntry { place, instant: record.instant, version, links, relink, foreign }))
+        let instant = record.instant;
+        Ok(Some(BranchEntry { place, number, instant, version, links, relink, foreign }))
     }
 
     fn legacy_links(

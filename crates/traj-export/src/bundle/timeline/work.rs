@@ -12,7 +12,7 @@ use traj_core::dialect::transcript::{
 use traj_core::dialect::{Dialect, particulars};
 use traj_core::json::Json;
 use traj_core::port::SourceError;
-use traj_core::redaction::{Redacted, RedactedText, RedactionReport};
+use traj_core::redaction::{Redacted, RedactedText, RedactionReport, RowParts};
 use traj_core::run::NameCounts;
 use traj_core::timestamp::UnixMillis;
 
@@ -54,6 +54,8 @@ pub(super) struct BatchOutput {
     /// The type of each entry of an unknown type.
     pub(super) unknown: Vec<String>,
     pub(super) blobs: BTreeSet<BlobDigest>,
+    /// What may belong to other rows.
+    pub(super) parts: Vec<RowParts>,
     pub(super) report: RedactionReport,
     /// The source that changed since it was indexed, if one did.
     pub(super) changed: Option<ChangedSource>,
@@ -112,6 +114,7 @@ impl Reusable for BatchOutput {
         self.marks = SkillMarks::default();
         self.unknown.clear();
         self.blobs.clear();
+        self.parts.clear();
         self.report = RedactionReport::default();
         self.changed = None;
         self.failed = None;
@@ -163,6 +166,17 @@ impl<'c> Worker<'c> {
         }
     }
 
+    /// Hides what a row says together with others, or sets aside what may belong to
+    /// others. Entries have even numbers, runtime events odd ones.
+    fn join(&self, number: u64, value: &mut Json<'_>, row: &[u8], done: &mut BatchOutput) {
+        let redactor = self.context.pass.redactor();
+        redactor.place_joined(number, value, &mut done.report);
+        let parts = redactor.row_parts(number, value, row.len());
+        if !parts.is_empty() {
+            done.parts.push(parts);
+        }
+    }
+
     fn entry(&self, entry: BranchEntry, row: &[u8], done: &mut BatchOutput) {
         if let Some(dialect) = entry.foreign {
             self.foreign_row(dialect, &entry, row, done);
@@ -174,6 +188,7 @@ impl<'c> Worker<'c> {
             done.changed = Some(ChangedSource::Session);
             return;
         };
+        self.join(2 * entry.number, &mut value, row, done);
         if let Some(object) = value.as_object_mut() {
             migrate(object, entry.version, entry.links);
             if let Some(parent) = entry.relink {
@@ -217,10 +232,12 @@ impl<'c> Worker<'c> {
     ) {
         let pass = self.context.pass;
         let (text, _) = row_text(row);
-        let Ok(row) = Json::parse(&text) else {
+        let Ok(mut value) = Json::parse(&text) else {
             done.changed = Some(ChangedSource::Session);
             return;
         };
+        self.join(2 * entry.number, &mut value, row, done);
+        let row = value;
         if !done.entry_notes.is_empty() {
             done.entries.push_static(PrettyArray::BETWEEN);
         }
@@ -257,11 +274,12 @@ impl<'c> Worker<'c> {
             done.changed = Some(ChangedSource::Runtime);
             return;
         };
+        let changes = done.report.changes();
+        self.join(2 * position + 1, &mut event, row, done);
         if let Some(object) = event.as_object_mut() {
             envelope::settle(object);
         }
         self.look_into(&event, &text, done);
-        let changes = done.report.changes();
         let (event, is_seen) = self.context.pass.redact(event, &mut done.report);
         let start = done.others.len();
         let gap = done.others.push_json_around(event.view(), envelope::PLACE);

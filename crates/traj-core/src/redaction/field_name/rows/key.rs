@@ -74,7 +74,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Several keys in one word",
         Field(Frame::ApiKey),
         &["apikeys", "accesskeys", "privatekeys"],
-        &["apikeys", "APIKEYS"],
+        &["apikeys", "APIKEYS", "privatekeys"],
         &["monkeys"],
     ),
     row(
@@ -82,7 +82,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Any other key",
         Weak(Frame::ApiKey),
         &["key"],
-        &["key", "openrouterKey"],
+        &["key", "openrouterKey", "ledgerKey"],
         &["keyId", "keyframes"],
     ),
     row(
@@ -90,7 +90,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Keys without another word",
         Weak(Frame::ApiKey),
         &["keys"],
-        &["keys", "KEYS"],
+        &["keys", "KEYS", "Keys"],
         &["recvKeys", "keystore"],
     )
     .before(Before::Nothing),

@@ -36,7 +36,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Security codes of cards",
         Strong(Frame::CardCode),
         &["cvv", "cvc", "cvv2", "cvc2", "csc"],
-        &["cvv", "card_cvc"],
+        &["cvv", "card_cvc", "cvv2"],
         &["cvvRequired"],
     ),
     row(
@@ -44,7 +44,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "A PIN",
         Strong(Frame::CardCode),
         &["pin"],
-        &["pin", "PIN"],
+        &["pin", "PIN", "Pin"],
         &["pinned", "gpioPin"],
     )
     .before(Before::Nothing),
@@ -53,7 +53,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "A PIN of a person or a device; circuit boards also have pins",
         Strong(Frame::CardCode),
         &["pin"],
-        &["cardPin", "sim_pin"],
+        &["cardPin", "sim_pin", "cardholder_card_pin"],
         &["gpio_pin", "pinCount"],
     )
     .before(Before::Directly(PIN_QUALIFIERS)),
@@ -62,7 +62,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "One-time passwords",
         Strong(Frame::OneTimeCode),
         &["otp", "totp", "mfa"],
-        &["otp", "userTotp"],
+        &["otp", "userTotp", "login_totp"],
         &["otpLength", "mfaEnabled"],
     ),
     row(
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Any other code",
         Weak(Frame::OneTimeCode),
         &["code", "codes"],
-        &["code", "codes"],
+        &["code", "codes", "Code"],
         &["zipCode", "exit_code"],
     )
     .before(Before::Nothing),
@@ -88,7 +88,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Seeds of one-time codes and wallets",
         Strong(Frame::Secret),
         &["seed"],
-        &["totpSeed", "wallet_seed"],
+        &["totpSeed", "wallet_seed", "mfa_seed"],
         &["seed", "randomSeed"],
     )
     .before(Before::Directly(&["totp", "otp", "wallet", "mfa", "hd"])),
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Numbers of payment cards",
         Strong(Frame::CardNumber),
         &["number", "no"],
-        &["cardNumber", "cc_no"],
+        &["cardNumber", "cc_no", "primaryPanNumber"],
         &["orderNumber", "number"],
     )
     .before(Before::Directly(&["card", "pan", "cc"])),
@@ -114,7 +114,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Tokens named by their purpose",
         Weak(Frame::Token),
         &["refresh", "access"],
-        &["oauth_refresh", "tokenAccess"],
+        &["oauth_refresh", "tokenAccess", "jwtRefresh"],
         &["refresh", "lastRefresh"],
     )
     .before(Before::Directly(&["config", "oauth", "token", "jwt"])),
@@ -132,7 +132,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Names of a signature",
         Weak(Frame::Signature),
         &["sig", "signature", "hmac"],
-        &["signature", "ageSdkSig"],
+        &["signature", "ageSdkSig", "callback_hmac"],
         &["signatureVersion"],
     ),
     row(
@@ -140,7 +140,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Connection strings and bare salts",
         Weak(Frame::Credential),
         &["dsn", "connectionstring", "salt"],
-        &["dsn", "salt"],
+        &["dsn", "salt", "mainDsn"],
         &["dsnCount", "saltRounds"],
     ),
     row(
@@ -148,7 +148,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Hashes of passwords",
         Weak(Frame::Password),
         &["hash"],
-        &["passwordHash", "pw_hash"],
+        &["passwordHash", "pw_hash", "userPasswdHash"],
         &["commitHash", "hash"],
     )
     .before(Before::Anywhere(&["password", "passwd", "pw", "pass"])),
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Key material",
         Weak(Frame::PrivateKey),
         &["ciphertext", "privkey", "seedhex"],
-        &["ciphertext", "node_privkey"],
+        &["ciphertext", "node_privkey", "walletPrivkey"],
         &["cipher"],
     ),
     row(
@@ -165,7 +165,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Names of libraries and cursors",
         Plain,
         &["jsonwebtoken", "stoptoken", "nexttoken", "pagetoken", "nextpagetoken"],
-        &["jsonwebtoken", "nexttoken"],
+        &["jsonwebtoken", "nexttoken", "pagetoken"],
         &["gittoken"],
     ),
     row(
@@ -173,7 +173,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Token at the end of a word",
         Weak(Frame::Token),
         &[],
-        &["gittoken", "DEPLOYTOKEN"],
+        &["gittoken", "DEPLOYTOKEN", "larchtoken"],
         &["token", "nexttoken"],
     )
     .endings(&["token"]),
@@ -182,7 +182,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Names of a payment card",
         Weak(Frame::CardNumber),
         &["card", "pan", "creditcard"],
-        &["card", "creditcard"],
+        &["card", "creditcard", "customerPan"],
         &["cardinality", "cardCount"],
     )
     .endings(&["cardnumber"]),

@@ -58,7 +58,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "Pass alone, which may be a number of passed tests",
         Weak(Frame::Password),
         &["pass"],
-        &["pass", "PASS"],
+        &["pass", "PASS", "Pass"],
         &["passed", "passes"],
     ),
     row(
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "A mnemonic",
         Strong(Frame::SeedPhrase),
         &["mnemonic"],
-        &["mnemonic", "walletMnemonic"],
+        &["mnemonic", "walletMnemonic", "larch_mnemonic"],
         &["mnemonicLength"],
     ),
     row(

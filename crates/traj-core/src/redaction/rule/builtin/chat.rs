@@ -64,7 +64,11 @@ pub(super) const ROWS: &[Row] = &[
         "Telegram bot token",
         &[":AA"],
         r"(?:\b|bot)(\d{8,10}:AA[A-Za-z0-9_-]{32,34})",
-        &["{d:10}:AA{url:33}", "https://api.telegram.org/bot{d:10}:AA{an:33}/getMe"],
+        &[
+            "{d:10}:AA{url:33}",
+            "https://api.telegram.org/bot{d:10}:AA{an:33}/getMe",
+            "BOT={d:9}:AA{url:33}",
+        ],
         &["12:AA"],
     ),
     prefix(

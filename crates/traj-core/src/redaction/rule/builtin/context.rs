@@ -187,13 +187,21 @@ pub(super) const ROWS: &[Row] = &[
     frame(
         "private-key",
         "Value named as a private key",
-        &["ed25519_private_key = ⟦{hex:128}⟧"],
+        &[
+            "ed25519_private_key = ⟦{hex:128}⟧",
+            "wallet.privateKey: \"⟦0x{hex:64}⟧\"",
+            "let signer_private_key = \"⟦{b58:88}⟧\";",
+        ],
         &["private_key_path: /run/secrets/key.pem"],
     ),
     frame(
         "credential",
         "Value named as credentials",
-        &["cfg: &{db1 ops ⟦kR7wZq2LmX9tBv4c⟧ 5432}", "CREDENTIALS_B64=⟦{an:44}⟧"],
+        &[
+            "cfg: &{db1 ops ⟦kR7wZq2LmX9tBv4c⟧ 5432}",
+            "CREDENTIALS_B64=⟦{an:44}⟧",
+            "registry_credential: ⟦{an:40}⟧",
+        ],
         &["opts: &{true 30 main /srv/data}", "credential.helper=store"],
     ),
     frame(
@@ -214,26 +222,47 @@ pub(super) const ROWS: &[Row] = &[
     frame(
         "cookie",
         "Value of a cookie header",
-        &["Cookie: theme=dark; tracking=⟦{an:40}⟧; lang=en"],
+        &[
+            "Cookie: theme=dark; tracking=⟦{an:40}⟧; lang=en",
+            "< set-cookie: larch_auth=⟦{hex:48}⟧; Path=/; HttpOnly",
+            "curl -H 'cookie: sess=⟦{an:36}⟧' https://shop.example/cart",
+        ],
         &["Cookie: theme=dark; lang=en", "The cookie banner blocks the button on mobile."],
     ),
-    frame("session", "Value named as a session", &["sid=⟦{an:40}⟧"], &["session=main"]),
+    frame(
+        "session",
+        "Value named as a session",
+        &["sid=⟦{an:40}⟧", "PHPSESSID=⟦{lo:32}⟧", "\"login_session\": \"⟦{an:48}⟧\""],
+        &["session=main"],
+    ),
     frame(
         "signature",
         "Value named as a signature",
-        &["https://h/x?sig=⟦{an:43}⟧"],
+        &[
+            "https://h/x?sig=⟦{an:43}⟧",
+            "X-Larch-Signature: ⟦{hex:64}⟧",
+            "\"hmac\": \"⟦{b64:43}=⟧\"",
+        ],
         &["signature=v2"],
     ),
     frame(
         "one-time-code",
         "One-time code",
-        &["Your verification code is ⟦283771⟧. It expires in 10 minutes."],
+        &[
+            "Your verification code is ⟦283771⟧. It expires in 10 minutes.",
+            "otp=⟦905162⟧",
+            "Your one-time code is ⟦417-806⟧",
+        ],
         &["Verification code sent to your phone.", "exit code 137"],
     ),
     frame(
         "recovery-code",
         "Recovery codes in a list",
-        &["Recovery codes:\n⟦xxd2j-yby9a⟧\n⟦7w1vy-grc15⟧"],
+        &[
+            "Recovery codes:\n⟦xxd2j-yby9a⟧\n⟦7w1vy-grc15⟧",
+            "Backup codes:\n1. ⟦4k7q-m2vz⟧\n2. ⟦9t3h-x8wd⟧",
+            "Save these recovery codes:\n  ⟦83610-27594⟧\n  ⟦50927-61348⟧",
+        ],
         &["Recovery codes are printed below."],
     ),
     frame(
@@ -241,26 +270,45 @@ pub(super) const ROWS: &[Row] = &[
         "Words of a wallet's seed",
         &[
             "seed phrase: ⟦allow arch actor weekend again waste achieve awesome write wrestle add alter⟧",
+            "MNEMONIC=\"⟦ocean lamp tiger velvet pencil cradle humble oxygen ribbon guitar absurd mosquito⟧\"",
+            "recovery phrase is ⟦guitar oxygen velvet lamp ribbon tiger absurd humble ocean cradle pencil mosquito⟧",
         ],
         &["The seed phrase has twelve words and never expires."],
     ),
     frame(
         "card-number",
         "Payment card number named as one",
-        &["card_number=⟦4111111111111111⟧ exp=09/29"],
+        &[
+            "card_number=⟦4111111111111111⟧ exp=09/29",
+            "\"cardNumber\": \"⟦5555 5555 5555 4444⟧\"",
+            "card_no=⟦3782-822463-10005⟧",
+        ],
         &["card_number=n/a"],
     ),
-    frame("card-code", "Security code or PIN", &["cvc=⟦674⟧", "pin: ⟦4821⟧"], &["pin=required"]),
+    frame(
+        "card-code",
+        "Security code or PIN",
+        &["cvc=⟦674⟧", "pin: ⟦4821⟧", "\"card_cvv\": \"⟦9036⟧\""],
+        &["pin=required"],
+    ),
     frame(
         "url-password",
         "Password in a URL",
-        &["postgres://app:⟦{an:14}⟧@db:5432/app", "redis://:⟦{an:14}⟧@cache:6379/0"],
+        &[
+            "postgres://app:⟦{an:14}⟧@db:5432/app",
+            "redis://:⟦{an:14}⟧@cache:6379/0",
+            "git clone https://ada:⟦{an:20}⟧@git.larch.example/loft.git",
+        ],
         &["ssh://git@gitlab.com:22/acme/app.git", "postgres://app:${PGPASSWORD}@db/app"],
     ),
     frame(
         "url-token",
         "Token as the user of a URL",
-        &["https://⟦{hex:40}⟧@pypi.acme.io/simple"],
+        &[
+            "https://⟦{hex:40}⟧@pypi.acme.io/simple",
+            "git+https://⟦{an:36}⟧@git.larch.example/loft.git",
+            "url = https://⟦{an:40}⟧@npm.larch.example/",
+        ],
         &["https://ada@acme.io/"],
     ),
     frame(
@@ -269,13 +317,18 @@ pub(super) const ROWS: &[Row] = &[
         &[
             "-----BEGIN PRIVATE KEY-----\n⟦{b64:64}\n{b64:64}⟧\n-----END PRIVATE KEY-----",
             "-----BEGIN RSA PRIVATE KEY-----\\n⟦{b64:64}⟧",
+            "  key: |\n    -----BEGIN OPENSSH PRIVATE KEY-----\n    ⟦{b64:64}⟧\n    ⟦{b64:40}⟧\n    -----END OPENSSH PRIVATE KEY-----",
         ],
         &["-----BEGIN PUBLIC KEY-----\n{b64:64}\n-----END PUBLIC KEY-----"],
     ),
     frame(
         "putty-key",
         "Private half of a PuTTY key file",
-        &["Private-Lines: 2\n⟦{b64:64}\n{b64:32}⟧\nPrivate-MAC: ⟦{hex:40}⟧"],
+        &[
+            "Private-Lines: 2\n⟦{b64:64}\n{b64:32}⟧\nPrivate-MAC: ⟦{hex:40}⟧",
+            "Private-Lines: 1\n⟦{b64:48}⟧\nPrivate-MAC: ⟦{hex:64}⟧\n",
+            "Comment: larch\nPrivate-Lines: 1\n⟦{b64:60}⟧",
+        ],
         &["Public-Lines: 2\n{b64:64}\n{b64:32}"],
     ),
     frame(
@@ -333,13 +386,21 @@ pub(super) const ROWS: &[Row] = &[
     frame(
         "basic-auth",
         "User and password in base64",
-        &["proxy auth ⟦YWRtaW46Z3Jhbml0ZS1zYWZmcm9uLTIzMz8=⟧"],
+        &[
+            "proxy auth ⟦YWRtaW46Z3Jhbml0ZS1zYWZmcm9uLTIzMz8=⟧",
+            "header Basic ⟦bGFyY2g6cXVhcnJ5LVZpb2xldC04ODQx⟧",
+            "\"login\": \"⟦ZGVwbG95ZXI6dHVuZHJhLktlbHAuNTkwNw==⟧\"",
+        ],
         &["echo SGVsbG8gd29ybGQ= | base64 -d"],
     ),
     frame(
         "jwk",
         "Private member of a JSON web key",
-        &["{\"kty\":\"oct\",\"k\":\"⟦{url:43}⟧\"}"],
+        &[
+            "{\"kty\":\"oct\",\"k\":\"⟦{url:43}⟧\"}",
+            "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"d\":\"⟦{url:43}⟧\",\"x\":\"{url:43}\"}",
+            "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"{url:43}\",\"y\":\"{url:43}\",\"d\":\"⟦{url:43}⟧\"}",
+        ],
         &["{\"kty\":\"RSA\",\"e\":\"AQAB\",\"n\":\"{url:342}\"}"],
     ),
 ];
