@@ -10,11 +10,14 @@
 //! To read another agent's files, add a module with `recognises` and `decode`,
 //! a variant of [`Dialect`], and fixtures.
 
+mod aider;
 mod bundle;
 mod claude_code;
 mod codex;
+mod continue_cli;
 mod copilot;
 mod crush;
+mod gemini_cli;
 mod gemini_parts;
 mod goose;
 mod openclaw;
@@ -31,11 +34,13 @@ mod title;
 pub mod transcribe;
 pub mod transcript;
 
+pub(crate) use aider::AiderParagraph;
 pub use bundle::{decode_manifest, encode_event};
 pub use claude_code::context::{
     CallContext, ContextChange, ContextCheck, ContextError, ContextPart, call_context,
 };
 pub(crate) use codex::mark_inherited;
+pub(crate) use continue_cli::{header_row, item_row};
 pub(crate) use row::SKIM_DEPTH;
 pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
@@ -66,6 +71,12 @@ pub enum Dialect {
     QwenCode,
     /// Rows of opencode's database.
     OpenCode,
+    /// The messages of Gemini CLI.
+    GeminiCli,
+    /// The document of Continue, as rows.
+    Continue,
+    /// The history of aider, as rows.
+    Aider,
     /// The events of a bundle.
     Bundle,
     /// A session of Claude Code, versions 1.0 to 2.1.
@@ -82,6 +93,9 @@ impl Dialect {
         Self::Copilot,
         Self::QwenCode,
         Self::Crush,
+        Self::GeminiCli,
+        Self::Continue,
+        Self::Aider,
         Self::Goose,
         Self::OpenCode,
         Self::Bundle,
@@ -99,6 +113,9 @@ impl Dialect {
             Self::Copilot => "copilot",
             Self::QwenCode => "qwen-code",
             Self::Crush => "crush",
+            Self::GeminiCli => "gemini-cli",
+            Self::Continue => "continue",
+            Self::Aider => "aider",
             Self::Goose => "goose",
             Self::OpenCode => "opencode",
             Self::Bundle => "bundle",
@@ -122,6 +139,9 @@ impl Dialect {
             Self::Copilot => Some("copilot"),
             Self::QwenCode => Some("qwen-code"),
             Self::Crush => Some("crush"),
+            Self::GeminiCli => Some("gemini-cli"),
+            Self::Continue => Some("continue"),
+            Self::Aider => Some("aider"),
             Self::Goose => Some("goose"),
             Self::ClaudeCode => Some("claude-code"),
             Self::OpenCode => Some("opencode"),
@@ -161,6 +181,9 @@ impl Dialect {
             Self::Copilot => copilot::decode(row, place, emit),
             Self::QwenCode => qwen_code::decode(row, place, emit),
             Self::Crush => crush::decode(row, place, emit),
+            Self::GeminiCli => gemini_cli::decode(row, place, emit),
+            Self::Continue => continue_cli::decode(row, place, emit),
+            Self::Aider => aider::decode(row, place, emit),
             Self::Goose => goose::decode(row, place, emit),
             Self::OpenCode => opencode::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),

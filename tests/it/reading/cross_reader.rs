@@ -2,6 +2,8 @@
 //! `sessions`, `inspect`, `show`, and a fold of an exported bundle.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
+mod gathered_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -273,7 +275,9 @@ fn every_reader_gives_the_same_answers() {
         assert_eq!(listed(&home), answers, "{name}: sessions and inspect");
         assert_eq!(exported(&home), answers, "{name}: the bundle and inspect");
         assert_eq!(shown(&home, answers.errors), answers, "{name}: show and inspect");
-        if fixture.is_straight {
+        // A line of `tail` shows one call, and these rows hold several.
+        let holds_several = ["gemini-cli/rows", "continue/rows"].contains(&name);
+        if fixture.is_straight && !holds_several {
             check_tail(&tailed(&home), &answers, name);
         }
     }

@@ -35,4 +35,8 @@ pub const AGENT_FILES: &[AgentFile] = files![
     "crush" "crush/session",
     "goose" "goose/session",
     "opencode" "opencode/session",
+    "gemini-cli" "gemini-cli/rows",
+    "gemini-cli" "gemini-cli/rewound",
+    "continue" "continue/rows",
+    "aider" "aider/rows",
 ];

@@ -10,6 +10,7 @@ use traj_core::care::session_store::{SessionStore, agent_of_key, default_store_p
 use traj_core::dialect::transcript::trim;
 use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::event::RuntimeRow;
+use traj_core::gather::is_history;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
 use traj_core::port::BundleFile;
@@ -84,7 +85,8 @@ impl NamedPath {
                 .ok_or_else(|| unknown_session(named))?;
             return Ok(Self::Session { file, sidecar: Some(path) });
         }
-        Ok(if is_json { Self::Session { file: path, sidecar: None } } else { unseen })
+        let is_session = is_json || is_history(&head);
+        Ok(if is_session { Self::Session { file: path, sidecar: None } } else { unseen })
     }
 }
 

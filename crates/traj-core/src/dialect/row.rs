@@ -58,6 +58,9 @@ impl Dialect {
             Self::CodexRollout => row.get("payload"),
             Self::Copilot => row.get("data"),
             Self::QwenCode => row.get("systemPayload"),
+            Self::GeminiCli => row.get("$set"),
+            Self::Continue => row.get("session"),
+            Self::Aider => row.get("text"),
             Self::Goose => row.get("content_json"),
             Self::ClaudeCode => claude_code::body_of(row),
             Self::OpenCode => row.get("data"),
@@ -78,6 +81,7 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
+            Self::Continue | Self::Aider => &["type", "number"],
             Self::ClaudeCode => &["type", "uuid", "timestamp", "id", "hash", "shapeHash"],
             // The totals change whenever something is added.
             Self::Crush | Self::Goose => &["table", "id", "session_id", "totals", "thread"],

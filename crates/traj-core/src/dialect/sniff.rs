@@ -1,8 +1,8 @@
 //! Recognises which program wrote a file by its beginning.
 
 use super::{
-    Dialect, bundle, claude_code, codex, copilot, crush, goose, openclaw, opencode, qwen_code,
-    said, sidecar, text,
+    Dialect, aider, bundle, claude_code, codex, continue_cli, copilot, crush, gemini_cli, goose,
+    openclaw, opencode, qwen_code, said, sidecar, text,
 };
 use crate::json::Json;
 use crate::run::{Fact, Place, SessionStart};
@@ -65,6 +65,12 @@ impl Dialect {
             Some(Self::OpenCode)
         } else if codex::recognises(row) {
             Some(Self::CodexRollout)
+        } else if gemini_cli::recognises(row) {
+            Some(Self::GeminiCli)
+        } else if continue_cli::recognises(row) {
+            Some(Self::Continue)
+        } else if aider::recognises(row) {
+            Some(Self::Aider)
         } else if qwen_code::recognises(row) {
             Some(Self::QwenCode)
         } else if copilot::recognises(row) {

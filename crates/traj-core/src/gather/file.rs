@@ -1,8 +1,11 @@
 //! Files that are not read as they are: rows that replace each other, documents,
 //! and sessions that need files beside theirs.
 
+mod aider;
 mod codex;
 mod document;
+mod gemini;
+mod history;
 mod lines;
 mod pi;
 
@@ -36,12 +39,35 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
     }
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
-    let first = Json::parse_shallow(&line, HEADER_DEPTH).unwrap_or_default();
+    if line.starts_with(aider::START) {
+        aider::rows(file.source, rows)?;
+        return Ok(true);
+    }
+    let first = Json::parse_shallow(&line, HEADER_DEPTH);
+    if first.is_err() && history::may_be(head) && history::rows(file.source, rows)? {
+        return Ok(true);
+    }
+    let first = first.unwrap_or_default();
+    let has = |name: &str| first.get(name).is_some();
+    if has("sessionId") && (has("history") || (has("projectHash") && has("messages"))) {
+        return history::rows(file.source, rows);
+    }
+    if has("sessionId") && has("projectHash") && has("startTime") {
+        gemini::rows(file, rows)?;
+        return Ok(true);
+    }
     match first.get("type").and_then(Json::as_str) {
         Some("session_meta") => codex::rows(&first, file.source, rows),
         Some("session") => pi::rows(&first, file.source, rows),
         _ => claude_code::rows(file, rows),
     }
+}
+
+/// Whether a file with this beginning is a session although it has no JSON: the
+/// history of a chat in Markdown.
+#[must_use]
+pub fn is_history(head: &str) -> bool {
+    head.trim_start_matches('\u{feff}').trim_start().starts_with(aider::START)
 }
 
 /// How deep the first row of a file is read.
@@ -61,14 +87,27 @@ fn head_of(source: &dyn Source) -> Result<Vec<u8>, GatherError> {
 }
 
 /// What a file with this content is gathered to; `None` if it is read in place.
-#[cfg(all(test, feature = "memory"))]
-#[expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
+#[cfg(test)]
+#[cfg(feature = "memory")]
 pub(super) fn gathered(name: &str, content: &str) -> Option<String> {
+    gathered_with(name, content, "-", "")
+}
+
+/// The same, with another file.
+#[cfg(test)]
+#[cfg(feature = "memory")]
+pub(super) fn gathered_with(
+    name: &str,
+    content: &str,
+    other: &str,
+    its_content: &str,
+) -> Option<String> {
     use crate::memory::{MemoryScratch, MemorySources};
     use crate::port::Scratch as _;
 
     let sources = MemorySources::new();
     sources.put(name, content);
+    sources.put(other, its_content);
     let source = sources.open(name).unwrap();
     let mut scratch = MemoryScratch::default();
     let mut rows = RowWriter::new(&mut scratch, u64::MAX);
