@@ -86,6 +86,24 @@ fn computed_columns_are_not_computed() {
 }
 
 #[test]
+fn default_values_may_use_the_clock_and_random_numbers_but_not_every_function() {
+    let made = |default: &str| {
+        format!(
+            "CREATE TABLE sessions (id TEXT, working_dir TEXT, name TEXT DEFAULT ({default}));
+             INSERT INTO sessions VALUES ('s1', '/', 'n');
+             CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT);"
+        )
+    };
+    for default in ["CURRENT_TIMESTAMP", "strftime('%s', 'now')", "Lower(hex(randomblob(16)))"] {
+        let (_folder, read) = read(&made(default));
+        let rows = read.unwrap();
+        assert!(rows.contains(r#""name":"n""#), "{default}: {rows}");
+    }
+    let (_folder, read) = read(&made("printf('%.*c', 900000000, 'x')"));
+    assert!(reason(read).contains("damaged"));
+}
+
+#[test]
 fn triggers_checks_and_indexes_on_expressions_do_nothing() {
     let sql = format!(
         "{}
@@ -118,7 +136,8 @@ fn a_huge_value_is_shown_by_its_size() {
 #[test]
 fn an_id_may_be_any_text() {
     let sql = format!(
-        "{} UPDATE messages SET session_id = 's1''; DROP TABLE messages; --' WHERE message_id = 'j';",
+        "{} PRAGMA foreign_keys = OFF;
+         UPDATE messages SET session_id = 's1''; DROP TABLE messages; --' WHERE message_id = 'j';",
         goose()
     );
     let (_folder, read) = read(&sql);

@@ -47,6 +47,24 @@ const BESIDE_THE_VALUE: usize = 1024 * 1024;
 /// The function that our queries use: it does not read the value.
 const LENGTH: &str = "octet_length";
 
+/// Functions that programs use in the default values of their columns. SQLite asks
+/// for them when a query names such a column, although reading a row never runs
+/// them. None reads or changes anything but the clock and random numbers.
+const DEFAULTS: [&str; 12] = [
+    "current_timestamp",
+    "current_date",
+    "current_time",
+    "date",
+    "time",
+    "datetime",
+    "julianday",
+    "strftime",
+    "unixepoch",
+    "hex",
+    "lower",
+    "randomblob",
+];
+
 /// The pragma that our queries use.
 const COLUMNS: &str = "table_xinfo";
 
@@ -274,7 +292,11 @@ fn restrict(
         let is_ours = asked.accessor.is_none()
             && match asked.action {
                 AuthAction::Select | AuthAction::Read { .. } => true,
-                AuthAction::Function { function_name } => function_name == LENGTH,
+                AuthAction::Function { function_name } => {
+                    // As the schema spells it.
+                    let is_named = |name: &&str| name.eq_ignore_ascii_case(function_name);
+                    function_name == LENGTH || DEFAULTS.iter().any(is_named)
+                }
                 AuthAction::Pragma { pragma_name, .. } => pragma_name == COLUMNS,
                 _ => false,
             };
