@@ -113,7 +113,8 @@ pub(crate) fn newest(workspace: &Workspace) -> Result<Outcome> {
 
 fn test(workspace: &Workspace, is_sweep: bool) -> Result<()> {
     let sh = &workspace.sh;
-    let tests = "cargo test --locked --offline --all-features --package traj-tests --test it";
+    // All members, so that the features are those of the build before.
+    let tests = "cargo test --locked --offline --workspace --all-features --test it";
     let tests = format!("{tests} -- {TESTS} --test-threads 2");
     let mut command = if is_isolated(workspace) {
         let script = format!("ip link set lo up && exec {tests}");
@@ -121,8 +122,9 @@ fn test(workspace: &Workspace, is_sweep: bool) -> Result<()> {
     } else {
         cmd!(sh, "sh -c {tests}")
     };
-    // Tests build nothing: cargo would look for its registry.
-    command = command.env("CARGO_NET_OFFLINE", "true");
+    // In the namespace, cargo cannot look for its registry. The binary was built before.
+    let traj = workspace.target()?.join("debug/traj");
+    command = command.env("CARGO_NET_OFFLINE", "true").env("TRAJ_TEST_BINARY", traj);
     if is_sweep {
         command = command.env("TRAJ_TEST_SWEEP", "true");
     }
