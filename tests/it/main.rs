@@ -5,7 +5,6 @@
     reason = "helpers of a test fail by panicking, as the test does"
 )]
 
-mod agents;
 mod bundle;
 mod care;
 mod cli;
@@ -17,6 +16,7 @@ mod gather;
 mod hosts;
 mod page;
 mod reading;
+mod real_agents;
 mod recorder;
 mod redaction;
 mod sidecar;

@@ -118,6 +118,7 @@ pub struct ConvertReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wants {
     /// The facts as they are stated, each with what it adds to the run.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has them"))]
     Events,
     /// Messages with their calls.
     Pieces,

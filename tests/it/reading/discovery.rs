@@ -1,6 +1,5 @@
 //! `traj sessions` finds the sessions of every agent: in its default directories,
 //! and where its variables say. Every command finds them by id.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 mod cache;
 mod databases;

@@ -28,7 +28,7 @@ fn bundle(messages: &[Value], events: &[(&str, Value)]) -> String {
         .zip(1_u32..)
         .map(|((kind, data), number)| {
             let at = format!("2026-06-01T10:{:02}:{:02}Z", number / 60, number % 60);
-            event(kind, &at, number.into()).with("data", data).line()
+            event(kind, &at, number).with("data", data).line()
         })
         .collect();
     home.folder.write("s1.trajectory.jsonl", sidecar).unwrap();

@@ -72,7 +72,7 @@ const PROGRAMS: [Pins; 8] = [
 ];
 
 /// The tests that run agents.
-pub(crate) const TESTS: &str = "agents::";
+pub(crate) const TESTS: &str = "real_agents::";
 
 /// Installs every pinned version and runs the tests with all of them.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {

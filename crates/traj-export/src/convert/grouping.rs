@@ -4,9 +4,12 @@
 //! Programs write this in different orders. OpenClaw states the text, the
 //! usage and the calls of a message in one entry; Codex writes the usage after
 //! the calls. Where a program gives no ids, a message ends at the usage that
-//! follows its content, or at the first text after its calls.
+//! follows its content, at the first text after its calls, or at a call that
+//! begins after the answer to the one before.
 
 use std::collections::BTreeMap;
+
+use traj_core::timestamp::UnixMillis;
 
 use super::notes::FactNote;
 use super::pieces::{Call, Message, ModelPart, Piece, Step};
@@ -40,15 +43,25 @@ impl OpenMessage {
     }
 
     /// Whether a call belongs to this message.
-    fn takes_call(&self, note: &FactNote) -> bool {
+    fn takes_call(&self, note: &FactNote, at: Option<UnixMillis>) -> bool {
         let is_full = self.message.calls.len() >= MOST_CALLS;
-        let is_open = self.message.model.is_none() || !self.has_content_before_usage;
+        let is_open = match self.message.model {
+            Some(_) => !self.has_content_before_usage,
+            None => !self.is_answered_before(at),
+        };
         !is_full && (is_open || self.is_same_entry(note))
+    }
+
+    /// Whether the last call ended before this time: the model saw its result.
+    fn is_answered_before(&self, at: Option<UnixMillis>) -> bool {
+        let ended = self.message.calls.last().and_then(Call::ended);
+        ended.zip(at).is_some_and(|(ended, at)| ended < at)
     }
 
     /// Whether a text belongs to this message.
     fn takes_text(&self, note: &FactNote) -> bool {
-        self.is_same_entry(note) || (self.message.calls.is_empty() && self.takes_call(note))
+        let has_calls = !self.message.calls.is_empty();
+        self.is_same_entry(note) || (!has_calls && self.takes_call(note, None))
     }
 }
 
@@ -62,7 +75,7 @@ impl Grouping {
             What::Text { .. } | What::Reasoning { .. } => {
                 open.is_none_or(|open| open.takes_text(&step.note))
             }
-            What::Call(_) => open.is_none_or(|open| open.takes_call(&step.note)),
+            What::Call(_) => open.is_none_or(|open| open.takes_call(&step.note, step.at)),
             What::ModelCall(_) => open.is_none_or(|open| open.message.model.is_none()),
             _ => false,
         };

@@ -47,6 +47,7 @@ pub struct Gathering {
 
 #[derive(Debug)]
 struct GatherPlace {
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only SQLite opens by path"))]
     path: PathBuf,
     folder: Dir,
     limits: Reading,

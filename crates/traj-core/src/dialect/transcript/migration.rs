@@ -123,8 +123,8 @@ mod tests {
         let is_known = |header: &str| {
             SessionVersion::of_header(Some(&Json::parse(header).unwrap())).is_known()
         };
-        assert!(is_known("{}") && is_known(r#"{"version":3}"#) && is_known(r#"{"version":"2"}"#));
-        assert!(!is_known(r#"{"version":4}"#) && !is_known(r#"{"version":"next"}"#));
+        assert!(is_known("{}") && is_known(r#"{"version":4}"#) && is_known(r#"{"version":"2"}"#));
+        assert!(!is_known(r#"{"version":5}"#) && !is_known(r#"{"version":"next"}"#));
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "zstd")]
 use traj_core::gather::{GatherError, RowWriter};
 use traj_core::port::{Scratch as _, Source, SourceError};
 
 use crate::scratch::FsScratch;
 
 /// How much is copied at once.
+#[cfg(feature = "zstd")]
 const BLOCK: usize = 1024 * 1024;
 
 /// Rows in a private file. They never change: the file they come from may, as
@@ -30,6 +32,7 @@ impl GatheredSource {
     }
 
     /// Writes everything.
+    #[cfg(feature = "zstd")]
     pub(super) fn copy_to(&self, rows: &mut RowWriter<'_>) -> Result<(), GatherError> {
         let mut block = vec![0; BLOCK];
         let mut from = 0;
