@@ -118,6 +118,36 @@ fn run(home: &Home, arguments: &[&str], input: &str) -> Output {
 }
 
 /// Every command except those that need the Codex CLI, with and without success.
+/// Runs a command and checks its document.
+fn check(home: &Home, verb: &str, arguments: &[&str], is_done: bool) {
+    let output = run(home, arguments, "not an event\n");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.success(), is_done, "{arguments:?}: {}{said}", printed(&output));
+    // `redact` writes its document to standard error.
+    let text = if verb == "redact" && is_done { said } else { printed(&output) };
+    let is_lines = verb == "tail" && is_done;
+    let parts: Vec<&str> = if is_lines { text.lines().collect() } else { vec![&text] };
+    assert!(!parts.is_empty(), "{arguments:?}");
+    for part in parts {
+        let document: Value = serde_json::from_str(part).unwrap();
+        let found = violations(&schema_of(verb), &document);
+        assert_eq!(found, Vec::<String>::new(), "{arguments:?}: {document}");
+    }
+}
+
+#[test]
+fn documents_of_errors_fit_their_schemas() {
+    let home = home();
+    for verb in ["view", "convert", "import"] {
+        let more: &[&str] = match verb {
+            "convert" => &["--to", "csv", "--output", "calls.csv"],
+            "import" => &["--output", "imported"],
+            _ => &[],
+        };
+        check(&home, verb, &[&[verb, "missing"], more].concat(), false);
+    }
+}
+
 #[test]
 fn documents_fit_their_schemas() {
     let home = home();
@@ -182,19 +212,7 @@ fn documents_fit_their_schemas() {
     ];
     let mut seen = BTreeSet::new();
     for (verb, arguments, is_done) in cases {
-        let output = run(&home, arguments, "not an event\n");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.success(), *is_done, "{arguments:?}: {}{said}", printed(&output));
-        // `redact` writes its document to standard error.
-        let text = if *verb == "redact" && *is_done { said } else { printed(&output) };
-        let is_lines = *verb == "tail" && *is_done;
-        let parts: Vec<&str> = if is_lines { text.lines().collect() } else { vec![&text] };
-        assert!(!parts.is_empty(), "{arguments:?}");
-        for part in parts {
-            let document: Value = serde_json::from_str(part).unwrap();
-            let found = violations(&schema_of(verb), &document);
-            assert_eq!(found, Vec::<String>::new(), "{arguments:?}: {document}");
-        }
+        check(&home, verb, arguments, *is_done);
         seen.insert((*verb).to_owned());
     }
     assert_eq!(seen, documents(&home), "every document is printed here");
