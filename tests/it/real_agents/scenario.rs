@@ -137,10 +137,7 @@ pub(super) fn faults(agent: Agent) {
 pub(super) fn forks(agent: Agent) {
     let Some(sandbox) = sandbox_after(agent, Step::First(REPAIR)) else { return };
     drop(sandbox.run(Step::Fork(NOTE)).expect("it forks"));
-    let listed = traj(&sandbox).args(["sessions", "--json"]).output().expect("traj starts");
-    assert!(listed.status.success(), "{agent:?}: {}", shown(&listed));
-    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("a document");
-    let sessions = listed["result"]["sessions"].as_array().expect("a list");
+    let sessions = listed(&sandbox);
     assert_eq!(sessions.len(), 2, "{agent:?}: {sessions:?}");
     let sum = |name: &str| -> u64 {
         sessions.iter().filter_map(|session| session["usage"][name].as_u64()).sum()
@@ -153,8 +150,22 @@ pub(super) fn forks(agent: Agent) {
     );
 }
 
+/// The newest session: a file, or a session in a database as `traj sessions` names it.
 fn newest(sandbox: &AgentSandbox) -> PathBuf {
-    sandbox.sessions().pop().expect("the agent wrote a session")
+    let file = sandbox.sessions().pop().expect("the agent wrote a session");
+    if file.extension().is_none_or(|extension| extension != "db") {
+        return file;
+    }
+    let sessions = listed(sandbox);
+    PathBuf::from(sessions[0]["sessionFile"].as_str().expect("a session has a name"))
+}
+
+/// The sessions that `traj sessions` lists, newest first.
+fn listed(sandbox: &AgentSandbox) -> Vec<serde_json::Value> {
+    let output = traj(sandbox).args(["sessions", "--json"]).output().expect("traj starts");
+    assert!(output.status.success(), "{}", shown(&output));
+    let listed: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+    listed["result"]["sessions"].as_array().expect("a list").clone()
 }
 
 fn has(bytes: &[u8], needle: &[u8]) -> bool {

@@ -75,8 +75,11 @@ pub(super) fn scripts() -> Vec<(&'static str, Vec<Line>)> {
                 Line::calls([2_110, 0, 1_800, 64, 21], [shell("ls -1")])
                     .after("First I look at what is here.")
                     .with_text("Let me look around."),
-                Line::calls([2_420, 1_800, 260, 37, 0], [Action::read("settings.env")])
-                    .with_text("There are settings; I read them."),
+                Line::calls(
+                    [2_420, 1_800, 260, 37, 0],
+                    [Action::read("settings.env"), Action::read("total.sh")],
+                )
+                .with_text("There are settings; I read them."),
                 Line::calls([2_915, 2_060, 410, 31, 9], [shell("sh check.sh")])
                     .after("Now the check."),
                 Line::calls(
