@@ -80,7 +80,8 @@ fn check_calls(agent: Agent, reading: &Reading, served: &[Served]) {
             (&checks[0]["outcome"], &checks[1]["outcome"]),
             (&"failed".into(), &"ok".into())
         );
-        assert_eq!(reading.inspected["calls"]["errors"], 1, "{agent:?}");
+        let failed = &reading.inspected["failed"];
+        assert_eq!(reading.inspected["calls"]["errors"], 1, "{agent:?}: {failed}");
     }
     if expected.keeps_exit_codes {
         assert_eq!(checks[0]["exitCode"], 3, "{agent:?}: {}", checks[0]);

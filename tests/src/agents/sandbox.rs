@@ -79,7 +79,7 @@ impl AgentSandbox {
         }
         let check = "got=$(sh ./total.sh)\nif [ \"$got\" = 5 ]; then echo \"the total is right\"; exit 0; fi\n\
                      echo \"expected 5, got $got\" >&2\nexit 3\n";
-        self.write(Path::new("work/settings.env"), &settings);
+        self.write(Path::new("work/settings.conf"), &settings);
         self.write(Path::new("work/total.sh"), "a=2\nb=3\ntotal=$((a - b))\necho \"$total\"\n");
         self.write(Path::new("work/check.sh"), check);
     }

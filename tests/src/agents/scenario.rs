@@ -77,7 +77,7 @@ pub(super) fn scripts() -> Vec<(&'static str, Vec<Line>)> {
                     .with_text("Let me look around."),
                 Line::calls(
                     [2_420, 1_800, 260, 37, 0],
-                    [Action::read("settings.env"), Action::read("total.sh")],
+                    [Action::read("settings.conf"), Action::read("total.sh")],
                 )
                 .with_text("There are settings; I read them."),
                 Line::calls([2_915, 2_060, 410, 31, 9], [shell("sh check.sh")])
