@@ -6,7 +6,7 @@ mod compare;
 mod expected;
 mod scenario;
 
-use traj_tests::agents::{Agent, AgentSandbox, Step};
+use traj_tests::agents::{Agent, AgentSandbox, NOTE, Step};
 use traj_tests::codex_rig::is_sweep;
 use traj_tests::host::skipped::skipped;
 
@@ -32,18 +32,18 @@ fn run(agent: Agent) {
 #[test]
 fn claude_code() {
     run(Agent::ClaudeCode("2.1.326"));
-    scenario::forks(Agent::ClaudeCode("2.1.326"));
+    scenario::copies(Agent::ClaudeCode("2.1.326"), Step::Fork(NOTE));
 }
 
 #[test]
 fn older_claude_code() {
     if is_sweep() {
-        for version in ["1.0.100", "2.0.42", "2.1.197"] {
-            run(Agent::ClaudeCode(version));
-        }
         for version in ["2.0.42", "2.1.197"] {
-            scenario::forks(Agent::ClaudeCode(version));
+            run(Agent::ClaudeCode(version));
+            scenario::copies(Agent::ClaudeCode(version), Step::Fork(NOTE));
         }
+        // Each process of this version goes on in a copy of the session.
+        scenario::copies(Agent::ClaudeCode("1.0.100"), Step::Next(NOTE));
     }
 }
 
@@ -60,7 +60,7 @@ fn gemini_cli() {
 #[test]
 fn open_code() {
     run(Agent::OpenCode("1.18.33"));
-    scenario::forks(Agent::OpenCode("1.18.33"));
+    scenario::copies(Agent::OpenCode("1.18.33"), Step::Fork(NOTE));
 }
 
 #[test]

@@ -134,10 +134,11 @@ pub(super) fn faults(agent: Agent) {
     }
 }
 
-/// The totals of a session and its fork are what the model served to both.
-pub(super) fn forks(agent: Agent) {
+/// The totals of a session and of the copy that a step goes on in are what the model served to
+/// both.
+pub(super) fn copies(agent: Agent, step: Step) {
     let Some(sandbox) = sandbox_after(agent, Step::First(REPAIR)) else { return };
-    drop(sandbox.run(Step::Fork(NOTE)).expect("it forks"));
+    drop(sandbox.run(step).expect("it copies the session"));
     let sessions = listed(&sandbox);
     assert_eq!(sessions.len(), 2, "{agent:?}: {sessions:?}");
     let sum = |name: &str| -> u64 {

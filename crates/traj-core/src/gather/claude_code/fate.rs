@@ -129,8 +129,11 @@ fn inherited_rows(survey: &Survey, parents: &[u32]) -> Vec<bool> {
     let rows = &survey.rows;
     let last_foreign = rows.iter().rposition(|row| row.is_foreign);
     let copied = if survey.is_old { copied_at_once(rows) } else { None };
-    let until = last_foreign.max(copied);
     let began = survey.began.unwrap_or(i64::MIN);
+    // No answer of its own is older than the file, however soon it was copied.
+    let is_older = |row: &Row| row.kind == RowKind::Assistant && row.at < began;
+    let last_older = rows.iter().rposition(is_older);
+    let until = last_foreign.max(copied).max(last_older);
     let is_copy = |at: usize, row: &Row| {
         until.is_some_and(|until| at <= until) || row.at.saturating_add(LATE) < began
     };

@@ -82,6 +82,24 @@ fn the_newest_version_says_which_session_asked() {
 }
 
 #[test]
+fn a_fork_made_at_once_counts_no_answer_of_its_origin() {
+    let row = |id: u32, kind: &str, millis: u32| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"u{id}","parentUuid":{},"isSidechain":false,"sessionId":"new","timestamp":"2026-06-01T10:00:00.{millis}Z","message":{{"role":"{kind}","content":"x"}}}}"#,
+            if id == 1 { "null".to_owned() } else { format!("\"u{}\"", id - 1) }
+        )
+    };
+    let rows = [
+        r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2026-06-01T10:00:00.500Z","sessionId":"new"}"#.to_owned(),
+        row(1, "user", 100),
+        row(2, "assistant", 499),
+        row(3, "user", 520),
+        row(4, "assistant", 900),
+    ];
+    assert_eq!(marked(&gathered("s.jsonl", &rows.join("\n")).unwrap(), "inherited"), [2, 3]);
+}
+
+#[test]
 fn an_old_version_copies_rows_with_a_new_time() {
     let name = "10000000-0000-4000-8000-00000000000b.jsonl";
     let rows = gathered(name, fixture!("v1-0-resumed.jsonl")).unwrap();
