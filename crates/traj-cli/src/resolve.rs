@@ -26,7 +26,7 @@ use traj_core::timestamp::UnixMillis;
 use traj_fs::is_bundle;
 
 pub(crate) use self::agent_choice::AgentChoice;
-pub(crate) use self::gathered::{open_source, sessions_of_database};
+pub(crate) use self::gathered::{open_source, sessions_of_database, with_sub_agents};
 pub(crate) use self::opened::OpenedBundle;
 pub(crate) use self::places::{STORE, codex_home, is_transcript_name};
 pub(crate) use self::session::{Session, Sidecar};

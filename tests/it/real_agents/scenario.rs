@@ -78,7 +78,8 @@ fn check_calls(agent: Agent, reading: &Reading, served: &[Served]) {
     if expected.marks_failures {
         assert_eq!(
             (&checks[0]["outcome"], &checks[1]["outcome"]),
-            (&"failed".into(), &"ok".into())
+            (&"failed".into(), &"ok".into()),
+            "{agent:?}: {checks:?}"
         );
         let failed = &reading.inspected["failed"];
         assert_eq!(reading.inspected["calls"]["errors"], 1, "{agent:?}: {failed}");

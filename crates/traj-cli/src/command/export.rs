@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use traj_core::care::session_store::{agent_of_key, default_store_path, is_safe_id};
+use traj_core::gather::sub_agent_folder;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::timestamp::UnixMillis;
 use traj_export::chat::ChatExport;
@@ -230,11 +231,14 @@ fn selection(
     Ok((Selection::key(session_key, store), None))
 }
 
-/// A file as the user named it, or its absolute path if that name is not plain.
+/// A file as the user named it, or its absolute path if that name is not plain, or
+/// does not say where the files of its sub-agents are.
 fn name_of(file: &Path, host: &Host) -> Result<String, CommandError> {
     let text = export_setup::text_of(file)?;
+    let absolute = export_setup::text_of(&host.absolute(file))?;
     let is_plain = !text.starts_with('~') && !text.split('/').any(|part| part == "..");
-    if is_plain { Ok(text) } else { export_setup::text_of(&host.absolute(file)) }
+    let says_all = text.contains('/') || sub_agent_folder(&absolute).is_none();
+    Ok(if is_plain && says_all { text } else { absolute })
 }
 
 /// The time of an export: as named, as `SOURCE_DATE_EPOCH` says, or now.

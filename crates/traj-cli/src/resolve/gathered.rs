@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use traj_core::gather::{
-    Container, DatabaseSession, GatherError, SessionAddress, database_sessions,
+    Container, DatabaseSession, GatherError, SessionAddress, database_sessions, sub_agent_folder,
 };
 use traj_core::port::{Source, SourceError, Sources as _};
 use traj_fs::FsSources;
 
 use traj_core::dialect::{Head, sniff};
 use traj_core::limits::Reading;
-use traj_fs::open_file;
+use traj_fs::{open_file, open_subfolder};
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -42,7 +42,25 @@ pub(crate) fn open_source(
     if let Some(gathering) = host.gathering() {
         sources = sources.gathering(gathering);
     }
-    Ok(sources.open(path))
+    Ok(with_sub_agents(sources, Path::new(path), host).open(path))
+}
+
+/// Also reads the files of a session's sub-agents, if they are in a directory that
+/// is not below the session's. No link leads there from the directory above both.
+pub(crate) fn with_sub_agents(sources: FsSources, session: &Path, host: &Host) -> FsSources {
+    let session = host.absolute(session);
+    let Some(path) = session.to_str().and_then(sub_agent_folder) else { return sources };
+    let mut names = path.rsplitn(3, '/');
+    let (Some(name), Some(parent), Some(project)) = (names.next(), names.next(), names.next())
+    else {
+        return sources;
+    };
+    let project = host.named_root(Path::new(project)).ok();
+    let parent = project.and_then(|project| open_subfolder(&project, parent).ok());
+    match parent.and_then(|parent| open_subfolder(&parent, name).ok()) {
+        Some(folder) => sources.with_root(path, folder),
+        None => sources.with_missing_root(path),
+    }
 }
 
 /// The sessions in a database that are not those of sub-agents.

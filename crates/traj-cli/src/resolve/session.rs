@@ -14,7 +14,7 @@ use traj_core::port::Sources as _;
 use traj_core::settings::Settings;
 use traj_fs::{FsBlobFolder, FsLineLog, FsSessionRewriter, FsSources};
 
-use super::ChosenSession;
+use super::{ChosenSession, with_sub_agents};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
@@ -220,7 +220,7 @@ fn sources(
         .with_relocated(host.root()?)
         .with_root(parent, clone(folder)?);
     if let Some(gathering) = host.gathering() {
-        sources = sources.gathering(gathering);
+        sources = with_sub_agents(sources.gathering(gathering), path, host);
     }
     if let Some(parent) = named.and_then(Path::parent) {
         sources = sources.with_root(parent, host.folder(parent)?);

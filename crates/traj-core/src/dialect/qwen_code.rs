@@ -91,7 +91,10 @@ fn user<'r>(row: &'r Json<'r>, message: &'r Json<'r>, emit: &mut dyn FnMut(Fact<
         emit(Fact::Attachment(Attachment { kind, name: None, content }));
         return;
     }
-    emit(Fact::TurnStarted);
+    // Its parent prompts a sub-agent, not a person.
+    if thread_of(row) == Thread::Main {
+        emit(Fact::TurnStarted);
+    }
     let images = parts::images(parts::parts_of(message));
     emit(Fact::Prompt(Prompt { content, images, skipped: None }));
 }

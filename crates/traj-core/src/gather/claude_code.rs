@@ -23,6 +23,8 @@ mod merge;
 mod row_reader;
 mod survey;
 
+pub(super) use self::agents::Agent;
+pub(super) use self::merge::{Agents, time_of};
 pub(crate) use self::row_reader::RowReader;
 
 use super::{GatherError, GatheredFile, RowWriter};

@@ -8,11 +8,14 @@ mod gemini;
 mod history;
 mod lines;
 mod pi;
+mod qwen_code;
 
 use super::{GatherError, RowWriter, claude_code};
 use crate::json::Json;
 use crate::limits::Reading;
 use crate::port::{Source, Sources};
+
+pub use qwen_code::sub_agent_folder;
 
 /// A plain file to gather: already unpacked.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +62,7 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
     match first.get("type").and_then(Json::as_str) {
         Some("session_meta") => codex::rows(&first, file.source, rows),
         Some("session") => pi::rows(&first, file.source, rows),
-        _ => claude_code::rows(file, rows),
+        _ => Ok(qwen_code::rows(file, rows)? || claude_code::rows(file, rows)?),
     }
 }
 

@@ -11,6 +11,7 @@ use traj_fs::FsSources;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
+use crate::resolve::with_sub_agents;
 
 /// Adapts a request to this host: its cores, its current directory and its
 /// sidecar directory.
@@ -82,5 +83,8 @@ pub(crate) fn readable(
             sources = sources.with_root(folder, opened);
         }
     }
-    Ok(sources)
+    Ok(match &request.selection {
+        Selection::File { session, .. } => with_sub_agents(sources, Path::new(session), host),
+        _ => sources,
+    })
 }

@@ -11,11 +11,11 @@ const LONGEST_NOTE: u64 = 64 * 1024;
 
 /// A sub-agent with a file of its own.
 #[derive(Debug)]
-pub(super) struct Agent {
-    pub(super) id: String,
-    pub(super) source: Box<dyn Source>,
+pub(in crate::gather) struct Agent {
+    pub(in crate::gather) id: String,
+    pub(in crate::gather) source: Box<dyn Source>,
     /// A row that says what it is, and which call started it.
-    pub(super) note: Option<String>,
+    pub(in crate::gather) note: Option<String>,
 }
 
 /// The sub-agents of a session, sorted by id. Newer versions keep their files in a

@@ -110,7 +110,7 @@ impl SideNames {
 }
 
 /// The files of sub-agents that have rows left.
-struct Agents<'a> {
+pub(in crate::gather) struct Agents<'a> {
     /// Those that have not begun, by the time at which they do.
     waiting: VecDeque<(i64, &'a Agent)>,
     open: Vec<AgentRows<'a>>,
@@ -125,7 +125,7 @@ struct AgentRows<'a> {
 }
 
 impl<'a> Agents<'a> {
-    fn of(agents: &'a [Agent]) -> Result<Self, GatherError> {
+    pub(in crate::gather) fn of(agents: &'a [Agent]) -> Result<Self, GatherError> {
         let mut waiting = Vec::new();
         for agent in agents {
             waiting.push((first_time(&*agent.source)?, agent));
@@ -135,7 +135,11 @@ impl<'a> Agents<'a> {
     }
 
     /// Writes the rows that are older than `until`.
-    fn write_until(&mut self, until: i64, rows: &mut RowWriter<'_>) -> Result<(), GatherError> {
+    pub(in crate::gather) fn write_until(
+        &mut self,
+        until: i64,
+        rows: &mut RowWriter<'_>,
+    ) -> Result<(), GatherError> {
         loop {
             let begins = |(at, _): &&(i64, &Agent)| *at < until;
             while self.open.len() < MOST_OPEN
@@ -194,7 +198,8 @@ fn first_time(source: &dyn Source) -> Result<i64, GatherError> {
     Ok(first.unwrap_or(i64::MIN))
 }
 
-fn time_of(line: &[u8]) -> Option<i64> {
+/// When a row was written.
+pub(in crate::gather) fn time_of(line: &[u8]) -> Option<i64> {
     let text = String::from_utf8_lossy(line);
     let row = Json::parse_shallow(&text, 1).ok()?;
     Dialect::ClaudeCode.time_of(&row).map(UnixMillis::as_millis)
