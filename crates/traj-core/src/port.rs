@@ -8,12 +8,15 @@
 //! | [`Scratch`] | export, repair | `traj-fs`, `memory` |
 //! | [`BundleSource`] | verify, inspect | `traj-fs`, `memory` |
 //! | [`SessionRewriter`] | care | `traj-fs`, `memory` |
+//! | [`DatasetStore`] | shipping, views | `traj-fs`, `traj-lake`, `memory` |
 //! | [`LineLog`] | care: the queue and the journal of trims | `traj-fs`, `memory` |
 //! | [`BlobFolder`] | care | `traj-fs`, `memory` |
 //! | [`BindingStore`] | thread lifecycle | `traj-fs`, `memory` |
 //! | [`ThreadService`], [`TurnService`] | thread lifecycle, conversations | `codex-binding`, `memory` |
 //! | [`RequestHandler`], [`NodeSessions`] | conversations | the host |
 //! | [`TrajectoryStore`], [`SidecarWriter`] | the recorder | `traj-fs`, `memory` |
+//! | [`TurnLeases`] | `traj codex`, hosts | `traj-fs`, `memory` |
+//! | [`TraceReceiver`] | sending traces | `traj-send`, `memory` |
 //! | [`Clock`] | the recorder, the CLI | `traj-fs`, `memory` |
 //! | [`EventSink`] | conversations | `traj-fs`, `memory` |
 
@@ -24,6 +27,7 @@ mod bundle_names;
 mod bundle_sink;
 mod bundle_source;
 mod clock;
+mod dataset_store;
 mod event_sink;
 mod line_log;
 mod request_handler;
@@ -31,6 +35,7 @@ mod session_rewriter;
 mod source;
 mod stated_sizes;
 mod tables;
+mod trace_receiver;
 mod trajectory_store;
 mod turn_leases;
 
@@ -51,6 +56,9 @@ pub use bundle_sink::{
 };
 pub use bundle_source::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
 pub use clock::Clock;
+pub use dataset_store::{
+    DatasetFile, DatasetKey, DatasetKeyError, DatasetStore, DatasetStoreError, Stored,
+};
 pub use event_sink::{EventSink, NoEvents};
 pub use line_log::{LineLog, LineLogError};
 pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
@@ -60,6 +68,7 @@ pub use session_rewriter::{
 pub use source::{Source, SourceError, Sources};
 pub use stated_sizes::StatedSizes;
 pub use tables::{Cell, Scan, Tables, TablesError, VisitRow};
+pub use trace_receiver::{TraceAnswer, TraceReceiver, TraceReceiverError};
 pub use trajectory_store::{
     Appended, Exposure, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter,
     TrajectoryStore, is_credible_sequence, source_sequence_of,

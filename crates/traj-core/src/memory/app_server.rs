@@ -12,9 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::binding::{PastMessage, RefusalKind, ServerText};
+use crate::binding::{InputItem, PastMessage, RefusalKind, ServerText};
 use crate::id::{ThreadId, TurnId};
-use crate::json::Json;
 use crate::port::{
     AppServerError, CloseCause, HostReply, ItemDetail, ListenGuard, OpenedThread, ResumeThread,
     ServerRequest, StartThread, StartTurn, ThreadEvent, ThreadItem, ThreadListener, ThreadService,
@@ -314,8 +313,11 @@ impl TurnService for MemoryAppServer {
         if !lock(&self.state).loaded.contains(&start.thread) {
             return Err(refused(METHOD, RefusalKind::ThreadNotLoaded));
         }
-        let prompt = start.input.iter().find_map(|item| item.get("text").and_then(Json::as_str));
-        let prompt = prompt.unwrap_or_default().to_owned();
+        let prompt = start.input.iter().find_map(|item| match item {
+            InputItem::Text(text) => Some(text.clone()),
+            _ => None,
+        });
+        let prompt = prompt.unwrap_or_default();
         let added = lock(&self.state).added.remove(&start.thread).unwrap_or_default();
         let number = {
             let mut home = self.home.state();
@@ -346,7 +348,7 @@ impl TurnService for MemoryAppServer {
         &self,
         thread: &ThreadId,
         turn: &TurnId,
-        _input: Vec<Json<'static>>,
+        _input: Vec<InputItem>,
     ) -> Result<(), AppServerError> {
         let failure = self.begin("turn/steer")?;
         if lock(&self.state).running.get(thread) != Some(turn) {

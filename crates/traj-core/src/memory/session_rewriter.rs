@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use crate::care::rewrite::{
-    Generations, LineStream, Piece, SettleLimits, StreamCounts, Writers, released, settle,
+    GenerationRange, Generations, LineStream, SettleLimits, StreamCounts, Writers, released, settle,
 };
 use crate::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
 
@@ -192,7 +192,7 @@ impl Generations for MemoryGenerations<'_> {
         Ok(self.session.files.borrow().files[self.generations[generation]].bytes.len() as u64)
     }
 
-    fn copy(&mut self, piece: Piece) -> Result<(), StepError> {
+    fn copy(&mut self, piece: GenerationRange) -> Result<(), StepError> {
         self.step()?;
         let mut files = self.session.files.borrow_mut();
         let range = piece.from as usize..piece.to as usize;
@@ -205,7 +205,7 @@ impl Generations for MemoryGenerations<'_> {
         Ok(())
     }
 
-    fn whole_lines(&mut self, piece: Piece) -> Result<u64, StepError> {
+    fn whole_lines(&mut self, piece: GenerationRange) -> Result<u64, StepError> {
         let files = self.session.files.borrow();
         let bytes = &files.files[self.generations[piece.generation]].bytes;
         let range = &bytes[piece.from as usize..piece.to as usize];

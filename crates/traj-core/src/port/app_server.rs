@@ -23,9 +23,8 @@ pub use value::{
     OpenedThread, ResumeThread, StartThread, StartTurn, ThreadSettings, ThreadSummary,
 };
 
-use crate::binding::PastMessage;
+use crate::binding::{InputItem, PastMessage};
 use crate::id::{ThreadId, TurnId};
-use crate::json::Json;
 
 /// Opens threads.
 #[async_trait]
@@ -71,7 +70,7 @@ pub trait TurnService: Debug + Send + Sync {
         &self,
         thread: &ThreadId,
         turn: &TurnId,
-        input: Vec<Json<'static>>,
+        input: Vec<InputItem>,
     ) -> Result<(), AppServerError>;
 
     /// Asks a running turn to end; its completion arrives as an event.

@@ -20,7 +20,7 @@ pub enum TablesError {
         /// The table's name.
         table: String,
     },
-    /// The database is not one, or is damaged.
+    /// The file is not a database, or is damaged.
     #[error("the database is damaged")]
     Damaged,
     /// Reading takes more steps than a database of this size needs.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::binding_store::BindingKey;
 
-/// A lease that could not be asked for.
+/// Why a lease could not be requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[error("cannot take the lease of {key}")]
@@ -16,7 +16,7 @@ pub struct TurnLeaseError {
 }
 
 impl TurnLeaseError {
-    /// The lease of `key` cannot be asked for, because of `source`.
+    /// The lease of `key` cannot be requested, because of `source`.
     #[must_use]
     pub fn new(
         key: &BindingKey,
@@ -38,6 +38,6 @@ pub trait TurnLeases: Debug + Send + Sync {
     /// Takes the lease of a session; `None` if somebody else holds it. Never waits.
     ///
     /// # Errors
-    /// If it cannot be found out who holds it.
+    /// If it cannot be determined whether somebody holds it.
     fn try_take(&self, key: &BindingKey) -> Result<Option<Box<dyn TurnLease>>, TurnLeaseError>;
 }

@@ -81,8 +81,8 @@ pub struct HostReply {
     pub decider_name: Option<String>,
     /// Why; it is recorded, and sent with a decline.
     pub reason: Option<String>,
-    /// How long a granted permission lasts, as it is recorded, if the host goes on to grant what is
-    /// like it. `None` if only the server decides that.
+    /// How long a granted permission lasts, as it is recorded, if the host will also grant similar
+    /// requests. `None` if only the server decides that.
     pub scope: Option<ApprovalScope>,
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::binding::{ApprovalPolicy, ApprovalsReviewer, SandboxMode, ServiceTier};
+use crate::binding::{
+    ApprovalPolicy, ApprovalsReviewer, CollaborationMode, InputItem, SandboxMode, ServiceTier,
+};
 use crate::id::ThreadId;
 use crate::json::{Json, Object};
 
@@ -153,7 +155,7 @@ pub struct StartTurn {
     /// The thread.
     pub thread: ThreadId,
     /// The text and images.
-    pub input: Vec<Json<'static>>,
+    pub input: Vec<InputItem>,
     /// The working directory.
     pub cwd: Option<String>,
     /// When Codex asks for approval.
@@ -169,7 +171,7 @@ pub struct StartTurn {
     /// The reasoning effort; `Some(None)` resets an earlier choice.
     pub effort: Option<Option<String>>,
     /// The mode and instructions for this turn.
-    pub collaboration_mode: Option<Json<'static>>,
+    pub collaboration_mode: Option<CollaborationMode>,
     /// Execution environments.
     pub environments: Option<Vec<Json<'static>>>,
 }
@@ -177,7 +179,7 @@ pub struct StartTurn {
 impl StartTurn {
     /// A turn with the thread's own settings.
     #[must_use]
-    pub const fn new(thread: ThreadId, input: Vec<Json<'static>>) -> Self {
+    pub const fn new(thread: ThreadId, input: Vec<InputItem>) -> Self {
         Self {
             thread,
             input,
