@@ -59,7 +59,9 @@ pub use marker::{MarkerKey, is_marker};
 pub use media::{MediaMark, MediaStream};
 pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
-pub use redacted::{Redacted, RedactedSpill, RedactedText, SpillError, SpillSlot};
+pub use redacted::{
+    Constant, ConstantText, Redacted, RedactedSpill, RedactedText, SpillError, SpillSlot,
+};
 pub use redactor::Redactor;
 pub use redactor::session_streams::{JoinedParts, RowParts};
 pub use report::{FileReport, Finding, RedactionReport, Survivor};

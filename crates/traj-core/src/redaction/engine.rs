@@ -33,6 +33,9 @@ const NEAR_BEHIND: usize = 768;
 /// digits, underscores, hyphens or dots.
 const SHORTEST_RUN_TOKEN: usize = 50;
 
+/// Most bytes of the table of a pattern that finds its groups in one pass.
+const ONE_PASS: usize = 64 * 1024;
+
 /// What to do when a keyword is found.
 #[derive(Clone, Copy, Debug)]
 enum Action {
@@ -147,7 +150,13 @@ impl Engine {
     fn pattern(&self, index: RuleIndex) -> Option<&Pattern> {
         let rule = self.rule(index)?;
         let compiled = || {
-            let regex = compile(&rule.pattern).ok()?;
+            let mut builder = builder();
+            // A pattern that is only tried at one place finds its groups in one pass.
+            if rule.matcher == Matcher::Prefix {
+                let config = Regex::config().onepass(true).onepass_size_limit(Some(ONE_PASS));
+                builder.configure(config);
+            }
+            let regex = builder.build(&rule.pattern).ok()?;
             Some(Pattern::new(regex, shortest_match(&rule.pattern)))
         };
         self.patterns.get(index.place())?.get_or_init(compiled).as_ref()
@@ -351,6 +360,10 @@ fn passes(rule: &Rule, secret: &[u8]) -> bool {
 fn secret_of(pattern: &Regex, input: Input<'_>, group: usize) -> Option<(usize, usize)> {
     if pattern.captures_len() == 1 {
         return pattern.find(input).map(|found| (found.start(), found.end()));
+    }
+    // Most searches find nothing, which needs no memory for groups.
+    if !pattern.is_match(input.clone()) {
+        return None;
     }
     let mut captures = pattern.create_captures();
     pattern.search_captures(&input, &mut captures);

@@ -11,6 +11,7 @@
 mod foreign;
 mod harmless;
 mod heads;
+mod index;
 mod part;
 mod row;
 mod rows;
@@ -19,7 +20,7 @@ mod words;
 
 use super::marker;
 use super::rule::{Frame, Matcher, Rule};
-use vocabulary::TRAILERS;
+use index::INDEX;
 use words::{MAX_WORDS, is_any, words};
 
 pub(super) use foreign::FOREIGN_LABELS;
@@ -111,12 +112,18 @@ impl NameTable {
         self.row_of_words(all).map_or(NameClass::Plain, |row| row.class)
     }
 
+    /// Whether a name may end with this word and mean a credential.
+    pub(super) fn may_be_last(self, word: &[u8]) -> bool {
+        INDEX.may_be_last(word)
+    }
+
     fn row_of_words(self, all: &[&[u8]]) -> Option<&'static NameRow> {
         let mut words = all;
         // Ignore numbers and words such as `value`, `b64`, `prod` after the
         // credential word, unless nothing else is left.
         while let Some((last, before)) = words.split_last() {
-            if before.is_empty() || !(last.iter().all(u8::is_ascii_digit) || is_any(last, TRAILERS))
+            if before.is_empty()
+                || !(last.iter().all(u8::is_ascii_digit) || INDEX.of(last).is_trailer)
             {
                 break;
             }
@@ -127,12 +134,9 @@ impl NameTable {
         let first = if all.len() > 1 { all.first().copied().unwrap_or_default() } else { b"" };
         let digits = head.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let head = if digits < head.len() { &head[..head.len() - digits] } else { *head };
-        name_rows()
-            .enumerate()
-            .find(|(place, row)| {
-                self.disabled >> place & 1 == 0 && row.matches(head, before, first)
-            })
-            .map(|(_, row)| row)
+        let rows = INDEX.rows(head, before, first) & !self.disabled;
+        // The first row that matches decides.
+        if rows == 0 { None } else { name_rows().nth(rows.trailing_zeros() as usize) }
     }
 }
 

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use memchr::memmem::Finder;
 
 use super::DocumentPass;
+use super::embedded_json::{enclosed, has_json_lines};
 use crate::json::Json;
 use crate::redaction::cache::session_secrets::SecretSearch;
 use crate::redaction::engine::span::Span;
@@ -205,7 +206,7 @@ impl<'s> LearnedSecrets<'s> {
     }
 }
 
-/// How often a string is searched again after a glued secret was hidden in it.
+/// How often a string is searched again after a known secret was hidden in it.
 const MOST_ROUNDS: usize = 4;
 
 /// Whether a letter or digit is right before or after a span.
@@ -247,8 +248,10 @@ impl DocumentPass<'_> {
             return None;
         }
         let mut hidden = self.hide_spans(text, &spans);
-        // Where a secret was glued to letters, a token may begin after its marker.
-        if spans.iter().any(|span| is_glued(text.as_bytes(), span)) {
+        // The marker ends a value, or continues one, where the secret did not. In JSON,
+        // the quotes show where a value ends; only a token may begin after a marker.
+        let is_json = enclosed(text).is_some() || has_json_lines(text);
+        if !is_json || spans.iter().any(|span| is_glued(text.as_bytes(), span)) {
             for _ in 0..MOST_ROUNDS {
                 let spans = self.finder.find(&hidden).spans;
                 if spans.is_empty() {

@@ -167,6 +167,14 @@ impl DocumentPass<'_> {
                 }
             }
             if found.spans.is_empty() {
+                // A marker in place of several lines can make a data URI longer.
+                let longer = current.as_deref().filter(|now| round > 0 && media::may_be_in(now));
+                if let Some(longer) = longer.and_then(|now| self.media_in_text(now)) {
+                    current = Some(longer);
+                    (settled, spans) = (Settled::Yes, None);
+                    sight = Rescan::default();
+                    continue;
+                }
                 return SearchedString { changed: current, settled, spans };
             }
             let is_all = round == 0 && settled == Settled::Bare;

@@ -39,6 +39,21 @@ fn audio_is_media_in_every_format() {
 }
 
 #[test]
+fn a_marker_in_place_of_a_known_secret_does_not_unsettle_a_text() {
+    for text in [
+        "密码：data:image/png;base64,hunter2 data:image/png;base64,hunter2",
+        "密码：data:image/png;base64,data:image/png;base64,hunter2",
+        "密码：x7Kq2mVt9L,maple x7Kq2mVt9L: no",
+    ] {
+        let once = redactor().text(text, &mut RedactionReport::new()).into_inner().into_owned();
+        assert!(once.contains("<redacted:"), "{once}");
+        let twice = redactor().text(&once, &mut RedactionReport::new()).into_inner().into_owned();
+        assert_eq!(twice, once);
+        redacted(&Json::Array(vec![Json::from(text.to_owned())]).to_line());
+    }
+}
+
+#[test]
 fn a_split_token_after_another_token_is_found() {
     // Assembled here, so that no secret scanner reports this file.
     let first = format!("sk_{}", "3fa9c1d07be2".repeat(4));
@@ -218,4 +233,23 @@ fn a_token_behind_a_glued_secret_that_recurs_is_hidden_at_once() {
     let (once, _) = redacted(&document);
     assert!(!once.contains("YDwcdT"), "{once}");
     assert_eq!(redacted(&once).0, once);
+}
+
+/// A secret of several lines becomes one marker, and the data URI before it then ends
+/// at its quote.
+#[test]
+fn a_text_is_settled_when_a_marker_makes_a_data_uri_longer() {
+    let key = "MIIBOgIBAAJBpfVWsSnildaReMjZNbuvwXntU1pkt6H/8a+XzGWBcrTL2NqkR3Sg";
+    let rest = "4ep1kxqxYV/71LKdYysdXK6ut6/NsJUmn1iu5+p8eoS4CmI9+buCpYCNTTe8dNe1";
+    let last = "nHGqWT/HNFHfj3S1sIhu1tO8iSwGMAw2E1rBlDx7M5ww==";
+    let filler = "plain-".repeat(20);
+    let text = format!("'data:text/plain,{key}\n  {rest}\n  {last}{filler}' there");
+    let redact = |text: &str| {
+        let mut report = RedactionReport::new();
+        redactor().text(text, &mut report).into_inner().into_owned()
+    };
+    let once = redact(&text);
+    assert!(!once.contains(key) && !once.contains(rest), "{once}");
+    assert!(once.contains("<media:text/plain;"), "{once}");
+    assert_eq!(redact(&once), once);
 }

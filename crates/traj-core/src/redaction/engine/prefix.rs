@@ -105,7 +105,9 @@ impl Engine {
         if !ignores_case && !rule.keywords.iter().any(|keyword| is_keyword(keyword.as_bytes())) {
             return;
         }
-        scan.token_seen = true;
+        // A plain word, such as the name of an issuer, does not begin a split token.
+        let is_word = ignores_case && scan.slice(start, end).iter().all(u8::is_ascii_alphabetic);
+        scan.token_seen |= !is_word;
         let Some(pattern) = self.pattern(index) else {
             return;
         };

@@ -37,6 +37,8 @@ pub(super) const TRAILERS: &[&str] = &[
     "pem",
     "data",
     "equals",
+    "secure",
+    "sec",
 ];
 
 /// Words before `token` that make it a unit of text, a cursor or a design value.

@@ -1,6 +1,11 @@
 //! The head of a data URI: `data:image/png;base64,`.
 
+use wide::u8x16;
+
 use super::reader::Coding;
+
+/// The number of bytes that are compared together.
+const BLOCK: usize = 16;
 
 const SCHEME: &[u8] = b"data:";
 
@@ -35,13 +40,16 @@ impl<'t> Head<'t> {
     /// The first head in `text` at or after `place`.
     pub(super) fn find(text: &'t str, place: usize) -> Option<Self> {
         let bytes = text.as_bytes();
-        // Searching for colons is fast; few of them end the scheme.
-        memchr::memchr_iter(b':', bytes.get(place..)?).find_map(|colon| {
-            let after = place + colon + 1;
-            let start = after.checked_sub(SCHEME.len()).filter(|start| *start >= place)?;
-            let is_scheme = bytes.get(start..after)?.eq_ignore_ascii_case(SCHEME);
-            if is_scheme { Self::read(text, start) } else { None }
-        })
+        let mut from = place + SCHEME.len() - 1;
+        while let Some(colon) = next_colon(bytes, from) {
+            from = colon + 1;
+            let start = from - SCHEME.len();
+            let is_scheme = bytes.get(start..from)?.eq_ignore_ascii_case(SCHEME);
+            if is_scheme && let Some(head) = Self::read(text, start) {
+                return Some(head);
+            }
+        }
+        None
     }
 
     /// The head whose scheme begins at `start`.
@@ -64,6 +72,25 @@ impl<'t> Head<'t> {
         let media_type = head_before(comma)?.split(';').next().unwrap_or_default();
         Some(Self { start, body: first + comma + 1, media_type, coding })
     }
+}
+
+/// The first colon at or after `from` that follows an `a`. Colons alone are frequent:
+/// a separate search for each next one would cost more than comparing every byte.
+fn next_colon(bytes: &[u8], mut from: usize) -> Option<usize> {
+    while let Some(block) = bytes.get(from..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        let before = bytes.get(from - 1..).and_then(<[u8]>::first_chunk::<BLOCK>)?;
+        let colons = u8x16::new(*block).simd_eq(u8x16::splat(b':'));
+        let letters = (u8x16::new(*before) | u8x16::splat(0x20)).simd_eq(u8x16::splat(b'a'));
+        let found = (colons & letters).to_bitmask();
+        if found != 0 {
+            return Some(from + found.trailing_zeros() as usize);
+        }
+        from += BLOCK;
+    }
+    let is_end = |at: &usize| {
+        bytes.get(*at) == Some(&b':') && matches!(bytes.get(*at - 1), Some(b'a' | b'A'))
+    };
+    (from..bytes.len()).find(is_end)
 }
 
 /// The bytes that may belong to a head. A space may only precede a parameter,

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::constant::ConstantText;
 use super::proof::Redacted;
 use crate::json::{Json, write_string};
 use crate::timestamp::UnixMillis;
@@ -61,7 +62,13 @@ impl RedactedText {
     }
 
     /// Appends a constant of the program.
-    pub fn push_static(&mut self, text: &'static str) -> &mut Self {
+    pub fn push_constant(&mut self, text: ConstantText) -> &mut Self {
+        self.push_static(text.as_str())
+    }
+
+    /// Appends a constant of this crate. Other crates use
+    /// [`push_constant`](Self::push_constant), which accepts nothing else.
+    pub(crate) fn push_static(&mut self, text: &'static str) -> &mut Self {
         self.0.push_str(text);
         self
     }
@@ -124,7 +131,11 @@ impl RedactedText {
     }
 
     /// Appends one JSON literal: a constant followed by a redacted string.
-    pub fn push_prefixed(&mut self, prefix: &'static str, value: Redacted<&Json<'_>>) -> &mut Self {
+    pub(crate) fn push_prefixed(
+        &mut self,
+        prefix: &'static str,
+        value: Redacted<&Json<'_>>,
+    ) -> &mut Self {
         let text = value.0.as_str().unwrap_or_default();
         write_string(&[prefix, text].concat(), &mut self.0);
         self

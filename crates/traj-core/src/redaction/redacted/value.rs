@@ -3,6 +3,7 @@
 //! These operations only add numbers, digests, constants of the program and
 //! other redacted values.
 
+use super::constant::ConstantText;
 use super::proof::{Redacted, hexadecimal};
 use crate::json::{Json, Object};
 
@@ -15,9 +16,9 @@ impl<'a> Redacted<Json<'a>> {
 
     /// The same object with a digest as its last member.
     #[must_use]
-    pub fn with_sha256(mut self, name: &'static str, digest: &[u8; 32]) -> Self {
+    pub fn with_sha256(mut self, name: ConstantText, digest: &[u8; 32]) -> Self {
         if let Some(object) = self.0.as_object_mut() {
-            object.push(name, format!("sha256:{}", hexadecimal(digest)));
+            object.push(name.as_str(), format!("sha256:{}", hexadecimal(digest)));
         }
         self
     }
@@ -26,7 +27,7 @@ impl<'a> Redacted<Json<'a>> {
     /// members with these names, in order. Redaction judged the values without
     /// their names, because not everything called `session` is a secret.
     #[must_use]
-    pub fn with_names(mut self, member: &str, names: &[&'static str]) -> Self {
+    pub fn with_names(mut self, member: &str, names: &[ConstantText]) -> Self {
         let list = self.0.as_object_mut().and_then(|object| object.get_mut(member));
         if let Some(list) = list
             && let Json::Array(items) = std::mem::take(list)
@@ -35,7 +36,7 @@ impl<'a> Redacted<Json<'a>> {
                 Json::Array(values) => values.into_iter().next(),
                 _ => None,
             });
-            *list = Json::Object(names.iter().copied().zip(values).collect());
+            *list = Json::Object(names.iter().map(|name| name.as_str()).zip(values).collect());
         }
         self
     }
@@ -172,6 +173,7 @@ impl<'e, 'a> Redacted<&'e Json<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constant_text;
     use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 
     #[test]
@@ -179,7 +181,10 @@ mod tests {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let redact = |json: &'static str| {
             let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());
-            value.with_names("files", &["session", "runtime"]).to_line().into_inner()
+            value
+                .with_names("files", &constant_text!(["session", "runtime"]))
+                .to_line()
+                .into_inner()
         };
         assert_eq!(
             redact(r#"{"a":1,"files":[["$WORKSPACE_DIR/s.jsonl"],["r"]],"b":2}"#),

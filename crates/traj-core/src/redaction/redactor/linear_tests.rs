@@ -27,6 +27,16 @@ fn sizes() -> &'static [usize] {
     }
 }
 
+/// Bytes of the texts that are made of each piece in turn: megabytes only in the
+/// longest run, which takes hours without optimisations.
+fn longest() -> usize {
+    match ProptestConfig::default().cases {
+        1_000_001.. => 8 << 20,
+        10_001.. => 64 << 10,
+        _ => 4 << 10,
+    }
+}
+
 /// What may be between two pieces.
 const BETWEEN: &[&str] = &[
     "", " ", "=", "\n", "\t", ":", "\"", ": \"", "-", "(", "\t=\t", "='", "; ", ",", "/", "|",
@@ -96,10 +106,30 @@ fn check(redactor: &Redactor, unit: &str, text: &str) -> Result<(), TestCaseErro
 #[test]
 fn every_repeated_piece_is_read_in_linear_time() {
     let redactor = redactor();
+    let size = longest().min(sizes()[0]);
     for (number, piece) in pieces().iter().enumerate() {
         let unit = format!("{piece}{}", BETWEEN[number % BETWEEN.len()]);
         for unit in [piece, &unit] {
-            check(&redactor, unit, &repeated(unit, sizes()[0])).unwrap();
+            check(&redactor, unit, &repeated(unit, size)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_piece_alternated_and_nested_is_read_in_linear_time() {
+    let redactor = redactor();
+    let pieces = pieces();
+    for (number, piece) in pieces.iter().enumerate() {
+        // A piece of another family, so that readers of different kinds alternate.
+        let other = &pieces[(number * 7 + pieces.len() / 2) % pieces.len()];
+        let unit = format!("{piece}{}{other}\n", BETWEEN[number % BETWEEN.len()]);
+        check(&redactor, &unit, &repeated(&unit, longest())).unwrap();
+        let (open, close) = (format!("{piece}(\""), format!("\"){other}"));
+        let levels = longest() / (open.len() + close.len()) + 1;
+        let nested = format!("{}{}", open.repeat(levels), close.repeat(levels));
+        check(&redactor, &open, &nested).unwrap();
+        if longest() > sizes()[0] {
+            check(&redactor, piece, &repeated(piece, longest())).unwrap();
         }
     }
 }

@@ -14,6 +14,7 @@ mod command;
 mod hook;
 mod judge;
 mod label;
+mod one_time;
 mod output;
 mod pair;
 mod pem;
@@ -52,6 +53,8 @@ pub(in crate::redaction) struct ContextScan<'t> {
     pub(super) quiet: Vec<(usize, usize)>,
     /// Whether a token prefix was seen, whether or not the token is complete.
     pub(in crate::redaction) token_seen: bool,
+    /// Whether a credential word in another script or language was seen.
+    pub(super) foreign_seen: bool,
     /// Whether an escape sequence was seen.
     pub(super) escape_seen: bool,
     label_end: usize,
@@ -76,6 +79,7 @@ impl<'t> ContextScan<'t> {
             markers: marker::find_all(text),
             quiet: Vec::new(),
             token_seen: false,
+            foreign_seen: false,
             escape_seen: false,
             label_end: 0,
             table_end: 0,
@@ -96,7 +100,10 @@ impl<'t> ContextScan<'t> {
         }
         match hook {
             Hook::Label => label::read(self, start, end),
-            Hook::Foreign => label::foreign::read(self, start, end),
+            Hook::Foreign => {
+                self.foreign_seen = true;
+                label::foreign::read(self, start, end);
+            }
             Hook::Url => auth::url::read(self, start, end),
             Hook::Armour => pem::read(self, end),
             Hook::ArmourEnd => pem::read_tail(self, start),

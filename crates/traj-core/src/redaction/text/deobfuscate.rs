@@ -3,9 +3,11 @@
 //! A rewritten string has a map back to the original. The rules search the
 //! rewritten string; their findings are hidden in the original.
 
+mod disguise;
 mod joint;
 mod lookalike;
 mod rewritten;
+mod traits;
 
 use memchr::memmem;
 use wide::u8x16;
@@ -14,63 +16,14 @@ use joint::joint;
 use lookalike::{Fate, fate};
 use rewritten::{Deobfuscated, Rewritten};
 
+pub(super) use disguise::may_disguise;
 pub(in crate::redaction) use joint::{LONGEST_JOINT, is_token};
-
-/// Signs that a string may need to be rewritten, found in one pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traits {
-    /// An escape character, a NUL or a non-ASCII byte.
-    pub(super) unusual: bool,
-    /// A backslash, as in `\u0067`, `\x67`.
-    pub(in crate::redaction) backslash: bool,
-    /// A line break.
-    pub(in crate::redaction) breaks: bool,
-    /// A plus, which may join pieces of a string.
-    pub(super) joins: bool,
-    /// A `<`, which every marker begins with.
-    pub(in crate::redaction) bracket: bool,
-}
-
-const UNUSUAL: u8 = 1;
-const BACKSLASH: u8 = 2;
-const BREAK: u8 = 4;
-const JOIN: u8 = 8;
-const BRACKET: u8 = 16;
+pub(super) use traits::Traits;
 
 /// An equals sign in quoted-printable text.
 const QUOTED_EQUALS: &[u8] = b"=3D";
 /// The name of that encoding in mail headers.
 const QUOTED_PRINTABLE: &[u8] = b"quoted-printable";
-
-impl Traits {
-    /// The traits of `text`.
-    pub(in crate::redaction) fn of(text: &[u8]) -> Self {
-        let bit = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
-        // Comparisons without branches or tables compile to vector instructions.
-        let seen = text.iter().fold(0, |seen, byte| {
-            seen | bit(*byte >= 0x80, UNUSUAL)
-                | bit(*byte == 0, UNUSUAL)
-                | bit(*byte == 0x1b, UNUSUAL)
-                | bit(*byte == b'\\', BACKSLASH)
-                | bit(*byte == b'\n', BREAK)
-                | bit(*byte == b'+', JOIN)
-                | bit(*byte == b'<', BRACKET)
-        });
-        Self {
-            unusual: seen & UNUSUAL != 0,
-            backslash: seen & BACKSLASH != 0,
-            breaks: seen & BREAK != 0,
-            joins: seen & JOIN != 0,
-            bracket: seen & BRACKET != 0,
-        }
-    }
-
-    /// Whether there are no signs, apart from line breaks and pluses, which
-    /// matter only if a token prefix was seen.
-    pub(super) fn are_plain(self) -> bool {
-        self == Self { breaks: self.breaks, joins: self.joins, ..Self::default() }
-    }
-}
 
 /// How a string is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,10 +193,14 @@ fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
                 _ => plain,
             }
         }
-        b'%' => match hex(rest.get(1..3)) {
-            Some(code) if (0x20..0x7f).contains(&code) => (u8::try_from(code).ok(), 3),
-            _ => plain,
-        },
+        b'%' => {
+            // `%2567` is `%67`, encoded twice.
+            let digits = 1 + percents(rest);
+            match hex(rest.get(digits..digits + 2)) {
+                Some(code) if (0x20..0x7f).contains(&code) => (u8::try_from(code).ok(), digits + 2),
+                _ => plain,
+            }
+        }
         b'=' if printable => match rest.get(1..3) {
             Some([b'\n', _]) => (None, 2),
             Some(b"\r\n") => (None, 3),
@@ -255,6 +212,16 @@ fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
         b'&' => entity(rest).unwrap_or(plain),
         _ => plain,
     }
+}
+
+/// The length of the percent signs after the first one that are themselves encoded.
+fn percents(rest: &[u8]) -> usize {
+    const MOST: usize = 4;
+    let is_encoded = |place: &usize| {
+        rest.get(*place..*place + 2) == Some(b"25")
+            && hex(rest.get(*place + 2..*place + 4)).is_some()
+    };
+    (0..MOST).map(|number| 1 + 2 * number).take_while(is_encoded).count() * 2
 }
 
 fn entity(rest: &[u8]) -> Option<(Option<u8>, usize)> {

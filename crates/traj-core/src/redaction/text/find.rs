@@ -1,7 +1,7 @@
 //! Finds what must be hidden in one string, including disguised secrets.
 
 use super::context::ContextScan;
-use super::deobfuscate::{Rewriting, Traits};
+use super::deobfuscate::{Rewriting, Traits, may_disguise};
 use super::encoded::{self, Run};
 use super::rescan::Rescan;
 use super::value::{Classes, entropy, looks_random};
@@ -38,6 +38,8 @@ struct KeywordSigns {
     token: bool,
     /// It contains an escape.
     escape: bool,
+    /// It contains a credential word in another script or language.
+    foreign: bool,
 }
 
 /// Searches strings with a set of rules.
@@ -118,7 +120,11 @@ impl Finder<'_> {
             }
         }
         let markers = scan.markers.len();
-        let seen = KeywordSigns { token: scan.token_seen, escape: scan.escape_seen };
+        let seen = KeywordSigns {
+            token: scan.token_seen,
+            escape: scan.escape_seen,
+            foreign: scan.foreign_seen,
+        };
         let mut spans = scan.spans;
         let quiet = Covered::new(scan.quiet);
         spans.retain(|span| {
@@ -142,6 +148,11 @@ impl Finder<'_> {
     fn decode_run(self, scan: &mut ContextScan<'_>, run: Run, depth: u8) {
         // A path, or a name that contains a hash, does not decode to text.
         let bytes = scan.slice(run.start, run.end);
+        // Encoded text has capital letters or digits.
+        let classes = Classes::of(bytes);
+        if classes.upper + classes.digit == 0 {
+            return;
+        }
         let Some(decoded) = encoded::decode(bytes) else {
             return;
         };
@@ -184,7 +195,9 @@ impl Finder<'_> {
     ) {
         let bytes = text.as_bytes();
         let traits = sight.traits(bytes);
-        if traits.unusual {
+        if traits.unusual
+            && (seen.foreign || may_disguise(bytes, |word| self.engine.may_match(word)))
+        {
             self.look_at_shadow(text, Rewriting::Plain, spans);
         }
         if depth < MAX_DEPTH && seen.escape {

@@ -257,7 +257,6 @@ pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
 /// `Linux-cargo-registry-build-main`, `user:1234:profile:v2`.
 pub(in crate::redaction) fn made_of_words(value: &[u8]) -> bool {
     let mut segments = 0_usize;
-    let mut wordy = 0_usize;
     for segment in value
         .split(|byte| matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b',' | b'+' | b'=' | b'@'))
     {
@@ -269,18 +268,20 @@ pub(in crate::redaction) fn made_of_words(value: &[u8]) -> bool {
         let single_case = classes.lower == 0
             || classes.upper == 0
             || (classes.upper == 1 && segment[0].is_ascii_uppercase());
-        let camel = classes.digit == 0 && classes.other == 0 && !is_random_letters(segment)
-            || code_name::has_camel_words(segment);
+        let is_camel = || {
+            classes.digit == 0 && classes.other == 0 && !is_random_letters(segment)
+                || code_name::has_camel_words(segment)
+        };
         let number = classes.digit == segment.len() && segment.len() <= 8;
         let word = classes.other == 0
             && single_case
             && (classes.digit == 0 || classes.digit <= 3 && segment.len() <= 10)
             && segment.len() <= 20;
-        if number || word || (camel && segment.len() <= 24) {
-            wordy += 1;
+        if !(number || word || segment.len() <= 24 && is_camel()) {
+            return false;
         }
     }
-    segments > 0 && wordy == segments && (segments > 1 || Classes::of(value).digit == 0)
+    segments > 1 || segments == 1 && Classes::of(value).digit == 0
 }
 
 /// Whether a person may have chosen the value as a password: no spaces, and

@@ -4,7 +4,7 @@
 //! come first. The entries of a state that prose uses are therefore close
 //! together, and the states that prose reaches fit into the CPU cache. The
 //! tables of the aho-corasick crate, made for any bytes, keep the cases apart
-//! and are several times as large; a scan with them takes half as long again.
+//! and are several times as large; a scan with them takes several times as long.
 
 /// The bytes whose classes come first, most frequent first.
 const FIRST: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
@@ -12,11 +12,15 @@ const FIRST: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
 /// The state before the first byte.
 pub(super) const START: State = State(0);
 
-/// The longest suffix of the input so far that is a prefix of a keyword.
+/// The longest suffix of the input so far that is a prefix of a keyword; the number
+/// of the first line of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct State(u32);
 
 /// The transitions: one row per state, one entry per class.
+///
+/// Of most rows, only the first cache line is used. A row has an odd number of
+/// lines: with a power of two, these lines would share a few sets of the cache.
 #[derive(Debug)]
 pub(super) enum Table {
     /// For few enough states and classes.
@@ -24,29 +28,34 @@ pub(super) enum Table {
     Wide(Vec<u32>),
 }
 
-/// An entry of a table: the number of the next state.
+/// An entry of a table: the first line of the next state's row.
 pub(super) trait Entry: Copy + Into<u32> {
-    /// Binary logarithm of the row length.
-    const WIDTH: usize;
+    /// Binary logarithm of the entries in a cache line.
+    const LINE: usize;
 
-    /// The entry for a state number, which must fit.
-    fn from_number(number: u32) -> Self;
+    /// The entry for a line, which must fit.
+    fn from_line(line: u32) -> Self;
 }
 
 impl Entry for u16 {
-    const WIDTH: usize = 7;
+    const LINE: usize = 5;
 
-    fn from_number(number: u32) -> Self {
-        number as Self
+    fn from_line(line: u32) -> Self {
+        line as Self
     }
 }
 
 impl Entry for u32 {
-    const WIDTH: usize = 8;
+    const LINE: usize = 4;
 
-    fn from_number(number: u32) -> Self {
-        number
+    fn from_line(line: u32) -> Self {
+        line
     }
+}
+
+/// The lines of a row with `classes` entries.
+const fn lines_of<E: Entry>(classes: usize) -> u32 {
+    classes.div_ceil(1 << E::LINE) as u32 | 1
 }
 
 /// The compiled keywords.
@@ -54,8 +63,10 @@ impl Entry for u32 {
 pub(super) struct Automaton {
     classes: [u8; 256],
     table: Table,
+    /// The lines of a row.
+    lines: u32,
     /// The first state in which a keyword ends; one does in every later state.
-    first_end: u32,
+    first_end: State,
     /// For each such state, the range of its keywords in `ends`.
     bounds: Vec<(u32, u32)>,
     /// Indices of keywords in the list.
@@ -150,15 +161,17 @@ impl Trie {
     }
 
     /// The transition table, in rows by state number.
-    fn table<E: Entry>(&self, order: &[u32], numbers: &[u32]) -> Vec<E> {
-        let mut table = vec![E::from_number(0); numbers.len() << E::WIDTH];
-        let row = |state: u32| (numbers[state as usize] as usize) << E::WIDTH;
+    fn table<E: Entry>(&self, order: &[u32], numbers: &[u32], lines: u32) -> Vec<E> {
+        let length = (lines as usize) << E::LINE;
+        let mut table = vec![E::from_line(0); numbers.len() * length];
+        let row = |state: u32| numbers[state as usize] as usize * length;
         for state in order.iter().copied() {
             // A state without a child for a class takes the transition of its tail.
             let tail = row(self.node(state).tail);
-            table.copy_within(tail..tail + (1 << E::WIDTH), row(state));
+            table.copy_within(tail..tail + length, row(state));
             for (class, child) in self.children(state) {
-                table[row(state) + usize::from(class)] = E::from_number(numbers[child as usize]);
+                let next = E::from_line(numbers[child as usize] * lines);
+                table[row(state) + usize::from(class)] = next;
             }
         }
         table
@@ -184,11 +197,13 @@ impl Automaton {
         for (number, state) in (0..).zip(sorted) {
             numbers[*state as usize] = number;
         }
-        let is_narrow = order.len() <= usize::from(u16::MAX) && count <= 1 << u16::WIDTH;
+        let narrow = lines_of::<u16>(count);
+        let is_narrow = order.len() * narrow as usize <= usize::from(u16::MAX);
+        let lines = if is_narrow { narrow } else { lines_of::<u32>(count) };
         let table = if is_narrow {
-            Table::Narrow(trie.table(&order, &numbers))
+            Table::Narrow(trie.table(&order, &numbers, lines))
         } else {
-            Table::Wide(trie.table(&order, &numbers))
+            Table::Wide(trie.table(&order, &numbers, lines))
         };
         let mut bounds = Vec::with_capacity(order.len() - first_end);
         let mut ends = Vec::new();
@@ -204,7 +219,8 @@ impl Automaton {
             bounds.push((start, ends.len() as u32));
         }
         let lengths = keywords.iter().map(String::len).collect();
-        Self { classes, table, first_end: first_end as u32, bounds, ends, lengths }
+        let first_end = State(first_end as u32 * lines);
+        Self { classes, table, lines, first_end, bounds, ends, lengths }
     }
 
     /// The transition table. Callers match on its width once per string, not once
@@ -217,18 +233,19 @@ impl Automaton {
     #[inline]
     pub(super) fn next<E: Entry>(&self, table: &[E], state: State, byte: u8) -> State {
         let class = usize::from(self.classes[usize::from(byte)]);
-        State(table[(state.0 as usize) << E::WIDTH | class].into())
+        State(table[((state.0 as usize) << E::LINE) + class].into())
     }
 
     /// Whether a keyword ends in this state.
     #[inline]
     pub(super) const fn is_end(&self, state: State) -> bool {
-        state.0 >= self.first_end
+        state.0 >= self.first_end.0
     }
 
     /// The keywords that end in a state and their lengths, longest first.
     pub(super) fn keywords(&self, state: State) -> impl Iterator<Item = (usize, usize)> {
-        let place = state.0.checked_sub(self.first_end).unwrap_or(u32::MAX) as usize;
+        let place = state.0.checked_sub(self.first_end.0).unwrap_or(u32::MAX) / self.lines;
+        let place = place as usize;
         let (start, end) = self.bounds.get(place).copied().unwrap_or_default();
         let ends = self.ends.get(start as usize..end as usize).unwrap_or_default();
         ends.iter().map(|keyword| (*keyword as usize, self.lengths[*keyword as usize]))

@@ -96,8 +96,8 @@ pub(super) const ROWS: &[NameRow] = &[
         "name-card-number",
         "Numbers of payment cards",
         Strong(Frame::CardNumber),
-        &["number", "no"],
-        &["cardNumber", "cc_no", "primaryPanNumber"],
+        &["number", "no", "num", "nr"],
+        &["cardNumber", "cc_no", "primaryPanNumber", "ccNum"],
         &["orderNumber", "number"],
     )
     .before(Before::Directly(&["card", "pan", "cc"])),
@@ -181,7 +181,7 @@ pub(super) const ROWS: &[NameRow] = &[
         "name-card",
         "Names of a payment card",
         Weak(Frame::CardNumber),
-        &["card", "pan", "creditcard"],
+        &["card", "pan", "creditcard", "ccnum", "ccnumber"],
         &["card", "creditcard", "customerPan"],
         &["cardinality", "cardCount"],
     )

@@ -100,7 +100,15 @@ pub(super) const ROWS: &[NameRow] = &[
         "name-secret",
         "Names of a secret",
         Strong(Frame::Secret),
-        &["secret", "clientsecret", "appsecret", "secretkey", "sharedsecret", "secretstring"],
+        &[
+            "secret",
+            "secrete",
+            "clientsecret",
+            "appsecret",
+            "secretkey",
+            "sharedsecret",
+            "secretstring",
+        ],
         &["secret", "client_secret", "totpSecret", "STRIPE_WEBHOOK_SECRET", "SecretString"],
         &["secretName", "secretRef", "secrets_dir"],
     )

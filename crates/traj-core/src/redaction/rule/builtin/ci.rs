@@ -174,9 +174,9 @@ pub(super) const ROWS: &[Row] = &[
     near(
         "sonar-login",
         "SonarQube token of the old scheme",
-        &["sonar.login", "sonarlogin", "sonar.token"],
+        &["sonar.login", "sonarlogin", "sonar.token", "sonar_login", "sonar_token"],
         r"(?i)sonar[._]?(?:login|token)[^0-9a-zA-Z\r\n]{1,8}([0-9a-f]{40})\b",
-        &["-Dsonar.login={hex:40}", "property 'sonar.login', '{hex:40}'", "sonarLogin = {hex:40}"],
+        &["SONAR_TOKEN: {hex:40}", "sonar.token -> {hex:40}", "sonar_login = \"{hex:40}\""],
         &["sonar.login=admin"],
     ),
 ];

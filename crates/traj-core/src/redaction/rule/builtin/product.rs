@@ -177,7 +177,7 @@ pub(super) const ROWS: &[Row] = &[
         "Beamer API key",
         &["beamer"],
         r"\bb_[A-Za-z0-9+/=_-]{44}\b",
-        &["beamer = b_{an:44}", "BEAMER_API_KEY: 'b_{an:44}'", "getbeamer.com b_{an:44}"],
+        &["beamer id: b_{an:44}", "BEAMER_API_KEY: 'b_{an:44}'", "getbeamer.com b_{an:44}"],
         &["beamer b_long_function_name", "b_{an:44}"],
     )
     .check(MatchCheck::Entropy(3.5)),
@@ -243,7 +243,7 @@ pub(super) const ROWS: &[Row] = &[
         "Teamwork token",
         &["tkn.v1_"],
         r"tkn\.v1_[A-Za-z0-9+/_-]{40,}={0,2}",
-        &["tkn.v1_{an:71}=", "teamwork tkn.v1_{b64:70}", "\"tkn.v1_{url:60}\""],
+        &["tkn.v1_{an:71}=", "larch desk tkn.v1_{b64:70}", "\"tkn.v1_{url:60}\""],
         &["tkn.v1_"],
     ),
     prefix(

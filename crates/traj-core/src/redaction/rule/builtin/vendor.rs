@@ -670,10 +670,10 @@ pub(super) const ROWS: &[Row] = &[
         AMBIGUOUS,
         r#"(?i)[a-z][a-z0-9]{1,23}?(?:[ _.-]{0,2}(?:api|app|rest|admin|client|account|service|id|networks|desk|crm|is|x|\d{1,3})){0,3}[ _.-]{0,2}(?:auth|access|private|secret|key|token|tok|login|password)(?:[ _.-]{0,2}(?:key|token|tok|secret|is)){0,3}["'\])]{0,2}[ \t]{0,3}(?:[:=]{1,2}>?|[-. ,(])[ \t"'(]{0,4}([a-z0-9+/=_~-]{14,128})"#,
         &[
-            "nimble KEY {an:30}",
+            "nimble secret: {an:30}",
             "shortcut-secret-tok {uuid}",
             "karma access token: {an:20}",
-            "dd-apikey-{hex:32}",
+            "dd_app_key = {hex:32}",
         ],
         &[
             "github token expires 2026-04-05",

@@ -5,13 +5,14 @@ mod layout;
 mod operator;
 
 use self::layout::{
-    alone, below, cell, is_noise, only_word_of_more, opens_tuple, segment, skip_note,
+    alone, below, cell, ends_of, is_login_entry, is_noise, only_word_of_more, opens_tuple, segment,
+    skip_note,
 };
 use self::operator::Operator;
 use super::judge::{Style, is_app_password};
 use super::label::Label;
 use super::reading::{self, Ends};
-use super::{ContextScan, auth, call, code, pair, spaced};
+use super::{ContextScan, auth, call, code, one_time, pair, spaced};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_uuid, is_word, looks_chosen, looks_random};
@@ -44,7 +45,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let mut after = place + gap;
     // `Unseal Key 1:` and `private key (WIF):`
     if gap == 1 {
-        after = skip_note(scan, after).unwrap_or(after);
+        after = skip_note(scan, label, after).unwrap_or(after);
     }
     if by_operator(scan, label, after, gap) {
         return true;
@@ -90,6 +91,10 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
 
 /// Reads the value after an operator or a prompt; returns whether there is one.
 fn by_operator(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usize) -> bool {
+    // In a sentence, a word follows.
+    if gap > 0 && scan.byte(after).is_ascii_alphanumeric() {
+        return false;
+    }
     if let Some((start, end)) = operator::shell_default(scan, label) {
         scan.hide_if(start, end, label.class, Style::Machine);
         return true;
@@ -150,14 +155,6 @@ fn called(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     }
 }
 
-fn ends_of(scan: &ContextScan<'_>, label: &Label) -> Ends {
-    if matches!(scan.byte(label.start.wrapping_sub(1)), b'?' | b'&' | b'#' | b';') {
-        Ends::Query
-    } else {
-        Ends::Loose
-    }
-}
-
 /// `name=value`, `name = value`.
 fn assigned(scan: &mut ContextScan<'_>, label: &Label, after: usize, blank: bool) {
     let start = skip_continuation(scan, scan.skip_blanks(after));
@@ -181,6 +178,10 @@ fn assigned(scan: &mut ContextScan<'_>, label: &Label, after: usize, blank: bool
         (false, true) => Style::Open,
     };
     let bytes = scan.slice(value.start, value.end);
+    if is_login_entry(scan, label, value) {
+        scan.hide_if(value.start, value.end, label.class, Style::Data);
+        return;
+    }
     // `login(user=user, password=entered)`: a variable passed as an argument.
     // `ATTR_PASSWORD = 277,`: a number of an enumeration.
     let is_number = spaced && bytes.len() <= 4 && bytes.iter().all(u8::is_ascii_digit);
@@ -297,24 +298,9 @@ fn typed(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     let Some(sign) = memchr::memmem::find(line, b" = ") else {
         return false;
     };
-    let is_type = line[..sign].iter().all(|byte| {
-        byte.is_ascii_alphanumeric()
-            || matches!(
-                byte,
-                b'&' | b'\''
-                    | b'<'
-                    | b'>'
-                    | b'_'
-                    | b':'
-                    | b'['
-                    | b']'
-                    | b'|'
-                    | b' '
-                    | b'?'
-                    | b'.'
-                    | b','
-            )
-    });
+    let is_type = line[..sign]
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"&'<>_:[]| ?.,".contains(byte));
     // A number of a declared type is a constant of the program.
     let value = scan.slice(start + sign + 3, start + sign + 5);
     let value = value.strip_prefix(b"-").unwrap_or(value);
@@ -384,6 +370,7 @@ pub(super) fn special(scan: &mut ContextScan<'_>, label: &Label, start: usize) -
             code::read_seed(scan, start);
             true
         }
+        Frame::OneTimeCode => one_time::after(scan, label, start),
         Frame::CardNumber => {
             code::read_card(scan, start, label.class);
             true

@@ -50,6 +50,8 @@ const POSITIONS: &[(&str, usize, Frame)] = &[
     ("dbi->connect(", 2, Frame::Password),
     ("ftp_login(", 2, Frame::Password),
     ("ldap_bind(", 2, Frame::Password),
+    ("directoryentry(", 2, Frame::Password),
+    ("principalcontext(", 3, Frame::Password),
     ("simple_bind_s(", 1, Frame::Password),
     ("simple_bind(", 1, Frame::Password),
     ("login(", 1, Frame::Password),

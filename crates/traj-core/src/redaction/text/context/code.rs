@@ -179,7 +179,7 @@ pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> boo
         .iter()
         .take_while(|byte| byte.is_ascii_graphic() && **byte != b'/')
         .count();
-    // `credentials: https://…` is no user.
+    // `credentials: https://…` is not a user.
     if user == 0 || scan.byte(place + user - 1) == b':' {
         return false;
     }

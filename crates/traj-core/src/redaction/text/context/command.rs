@@ -4,6 +4,7 @@ mod table;
 
 pub(super) use self::table::commands;
 use self::table::{ARGUMENTS, Form, WORDS};
+use super::judge::is_user_key;
 use super::reading::{self, Ends};
 use super::{ContextScan, Style};
 use crate::redaction::field_name::NameClass;
@@ -50,7 +51,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
         return;
     }
     scan.line_done = line_end;
-    // The keyword may include the blank after the command.
+    // The keyword may include the space after the command.
     let mut place = if command.ends_with(b" ") { end - 1 } else { end };
     while place < line_end {
         let gap = scan.byte(place);
@@ -124,8 +125,7 @@ fn argument(scan: &mut ContextScan<'_>, after: usize, form: Form) {
     if matches!(form, Form::Second | Form::AfterUser) {
         // file user secret
         let mut place = start;
-        let skipped = if matches!(form, Form::Second) { 2 } else { 1 };
-        for _ in 0..skipped {
+        for _ in 0..if matches!(form, Form::Second) { 2 } else { 1 } {
             place += scan
                 .slice(place, place + 256)
                 .iter()
@@ -157,7 +157,12 @@ fn take(scan: &mut ContextScan<'_>, start: usize, form: Form) {
         return;
     }
     let (skip, bytes) = match form {
-        Form::Pair | Form::GluedPair => match bytes.iter().position(|byte| *byte == b':') {
+        Form::Pair | Form::GluedPair => match colon_of(scan, value.start, bytes) {
+            // `-u "key:"`: a key in place of the user, with an empty password.
+            Some(colon) if colon + 1 == bytes.len() && is_user_key(&bytes[..colon]) => {
+                scan.hide(value.start, value.start + colon, Frame::CommandPassword);
+                return;
+            }
             Some(colon) => (colon + 1, &bytes[colon + 1..]),
             None => return,
         },
@@ -187,6 +192,12 @@ fn take(scan: &mut ContextScan<'_>, start: usize, form: Form) {
         return;
     }
     scan.hide(value.start + skip, value.end, Frame::CommandPassword);
+}
+
+/// The colon of `user:secret`; the user may be a marker.
+fn colon_of(scan: &ContextScan<'_>, start: usize, bytes: &[u8]) -> Option<usize> {
+    let skipped = scan.marker_at(start).map_or(0, |end| end - start);
+    memchr::memchr(b':', bytes.get(skipped..)?).map(|colon| skipped + colon)
 }
 
 /// `echo 'secret' | login --password-stdin`.

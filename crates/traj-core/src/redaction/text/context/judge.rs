@@ -57,7 +57,10 @@ fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     match frame {
         Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
         Frame::Password => {
-            value.len() >= 6 && looks_chosen(value) && !is_duration(value) || looks_random(value)
+            // `pass: *const c_char`
+            let is_pointer = matches!(value, b"*const" | b"*mut");
+            value.len() >= 6 && looks_chosen(value) && !is_duration(value) && !is_pointer
+                || looks_random(value)
         }
         Frame::CardNumber => is_card(value),
         // The URL reader handles a password inside.
@@ -247,6 +250,16 @@ fn is_reference_name(value: &[u8], frame: Frame) -> bool {
     is_word(value) && value.len() < 40
         || value.contains(&b'/') && made_of_words(value)
         || value.windows(3).any(|window| window == b"://")
+}
+
+/// Whether the name of a user is a key: random, or longer than a name and with
+/// signs that names do not have.
+pub(super) fn is_user_key(user: &[u8]) -> bool {
+    const LONGEST_NAME: usize = 10;
+    let classes = Classes::of(user);
+    let is_mixed = classes.digit > 1 && classes.upper > 0 && classes.lower > 0;
+    !is_placeholder(user)
+        && (looks_random(user) || user.len() > LONGEST_NAME && is_mixed && looks_chosen(user))
 }
 
 fn is_card(value: &[u8]) -> bool {

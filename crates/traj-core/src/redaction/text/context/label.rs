@@ -2,7 +2,7 @@
 
 pub(super) mod foreign;
 
-use super::{ContextScan, Style, assignment, code, output, pair, table};
+use super::{ContextScan, Style, assignment, code, one_time, output, pair, table};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::looks_chosen;
@@ -64,6 +64,17 @@ fn said_before(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     const SIGNS: &[&[u8]] =
         &[b" == ", b" === ", b" != ", b" !== ", b"==", b"!=", b" <> ", b" eq ", b" = "];
     if !matches!(label.class, NameClass::Strong(_)) {
+        return false;
+    }
+    if one_time::before(scan, label) {
+        return true;
+    }
+    // The last letters of the signs and links; most names follow something else.
+    let ends = scan.slice(label.start.saturating_sub(2), label.start);
+    if !matches!(
+        ends,
+        [_, b'='] | [b'=' | b'>' | b'q' | b's' | b'y' | b'r' | b'a' | b'o' | b'e', b' ']
+    ) {
         return false;
     }
     let floor = label.start.saturating_sub(128);
@@ -149,6 +160,12 @@ fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
     let word = scan.slice(first, last);
     if word.iter().any(|byte| !byte.is_ascii_alphabetic()) || word.len() > 12 {
         return scan.class_of(word);
+    }
+    // Most words only contain a keyword: `inside`, `dropping`, `design`.
+    let is_one_word = !word.iter().skip(1).any(u8::is_ascii_uppercase)
+        || !word.iter().any(u8::is_ascii_lowercase);
+    if is_one_word && !scan.names.may_be_last(word) {
+        return NameClass::Plain;
     }
     // Filled from the end.
     let mut words: [&[u8]; 4] = [word; 4];

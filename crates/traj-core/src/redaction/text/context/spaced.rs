@@ -45,10 +45,10 @@ const CONFIGURES: &[&[u8]] = &[
     b"aws configure",
 ];
 
-/// Whether a line, after a prompt, begins with a command.
-fn starts_with_command(head: &[u8], command: &[u8]) -> bool {
-    let start = head.iter().position(u8::is_ascii_alphabetic).unwrap_or(head.len());
-    start < 4 && head[start..].starts_with(command)
+/// Whether a line, after a prompt, begins with one of these commands.
+fn starts_with_any(head: &[u8], commands: &[&[u8]]) -> bool {
+    let start = head.iter().take(4).position(u8::is_ascii_alphabetic);
+    start.is_some_and(|start| commands.iter().any(|command| head[start..].starts_with(command)))
 }
 
 /// Reads the value after the spaces; returns whether there is one.
@@ -61,8 +61,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
         if !special(scan, label, value)
             && let Some(value) = reading::value(scan, value, Ends::Prose)
         {
-            let style = if value.quoted { Style::Cell } else { Style::Prose };
-            scan.hide_if(value.start, value.end, label.class, style);
+            hide_said(scan, label, value);
         }
         return true;
     }
@@ -131,7 +130,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
 }
 
 /// `use password … to log in`, `the secret (…) must not leak`: a value in the middle
-/// of a sentence, which only its own look shows.
+/// of a sentence, recognised by its form alone.
 fn in_sentence(scan: &mut ContextScan<'_>, label: &Label, value: ValueSpan) {
     let opens = scan.byte(value.start) == b'(';
     let start = value.start + usize::from(opens);
@@ -145,6 +144,46 @@ fn in_sentence(scan: &mut ContextScan<'_>, label: &Label, value: ValueSpan) {
     if is_secret {
         scan.hide_if(start, start + bytes.len(), label.class, Style::Prose);
     }
+}
+
+/// Judges a value that a sentence gives, and hides it.
+fn hide_said(scan: &mut ContextScan<'_>, label: &Label, value: ValueSpan) {
+    if is_quoted_password(scan, label, value) {
+        scan.hide(value.start, value.end, label.frame);
+    } else {
+        let style = if value.quoted { Style::Cell } else { Style::Prose };
+        scan.hide_if(value.start, value.end, label.class, style);
+    }
+}
+
+/// `the password is 'willow'`: a word in quotes that a sentence gives as a password,
+/// and that is not what the sentence says about passwords.
+fn is_quoted_password(scan: &ContextScan<'_>, label: &Label, value: ValueSpan) -> bool {
+    const STATES: &[&[u8]] = &[
+        b"incorrect",
+        b"wrong",
+        b"weak",
+        b"strong",
+        b"correct",
+        b"stored",
+        b"encrypted",
+        b"hashed",
+        b"blank",
+        b"protected",
+        b"the",
+        b"too",
+        b"used",
+        b"saved",
+        b"safe",
+    ];
+    let bytes = scan.slice(value.start, value.end);
+    matches!(label.class, NameClass::Strong(Frame::Password | Frame::Passphrase))
+        && !label.quoted
+        && value.quoted
+        && (4..=24).contains(&bytes.len())
+        && bytes.iter().all(u8::is_ascii_lowercase)
+        && !is_placeholder(bytes)
+        && !STATES.contains(&bytes)
 }
 
 /// Whether a word after a flag shows that a sentence is about the flag.
@@ -217,8 +256,8 @@ pub(super) fn is_strong_password(bytes: &[u8]) -> bool {
 /// Whether the line assigns the value to the name.
 fn is_setting(scan: &ContextScan<'_>, label: &Label, line: usize, head: &[u8]) -> bool {
     label.flag
-        || CONFIGURES.iter().any(|command| starts_with_command(head, command))
-        || SETTERS.iter().any(|word| ends_with_word(head, word))
+        || starts_with_any(head, CONFIGURES)
+        || ends_with_any(head, SETTERS)
         || (label.frame == Frame::Password
             && (is_netrc(head) || head.trim_ascii().is_empty() && netrc_above(scan, line)))
 }
@@ -251,6 +290,26 @@ fn said(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
         "equals ", "ist ", "lautet ", "est ", "es ", "è ", "é ",
     ];
     let rest = scan.slice(place, place + 16);
+    // Most words begin with another letter.
+    if !matches!(
+        rest.first()?,
+        b'a' | b'A'
+            | b'e'
+            | b'E'
+            | b'i'
+            | b'I'
+            | b'l'
+            | b'L'
+            | b's'
+            | b'S'
+            | b'w'
+            | b'W'
+            | b'='
+            | b'-'
+            | 0xc3
+    ) {
+        return None;
+    }
     WORDS
         .iter()
         .find(|word| {
@@ -259,14 +318,21 @@ fn said(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
         .map(|word| place + word.len())
 }
 
-fn ends_with_word(head: &[u8], word: &[u8]) -> bool {
+/// Whether the last word before the blanks at the end of `head` is one of `words`.
+fn ends_with_any(head: &[u8], words: &[&[u8]]) -> bool {
     let head = head.trim_ascii_end();
-    head.len() >= word.len()
-        && head[head.len() - word.len()..].eq_ignore_ascii_case(word)
-        && head
-            .len()
-            .checked_sub(word.len() + 1)
-            .is_none_or(|place| !head[place].is_ascii_alphanumeric())
+    let small = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
+    let last = small(head);
+    let ends_with = |word: &&[u8]| {
+        small(word) == last
+            && head.len() >= word.len()
+            && head[head.len() - word.len()..].eq_ignore_ascii_case(word)
+            && head
+                .len()
+                .checked_sub(word.len() + 1)
+                .is_none_or(|place| !head[place].is_ascii_alphanumeric())
+    };
+    words.iter().any(ends_with)
 }
 
 fn contains_word(head: &[u8], word: &[u8]) -> bool {

@@ -30,7 +30,7 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) 
     let (line, line_end) = scan.memory.line_around(start, end, || {
         (scan.line_start(start, MAX_HEADER), scan.line_end(end, MAX_HEADER))
     });
-    // Only the blanks next to the name are read, not the whole line.
+    // Only the spaces next to the name are read, not the whole line.
     let around = |from: usize, to: usize| scan.text.get(from..to).unwrap_or_default();
     let before = trim_blanks_end(around(line, start));
     let after = trim_blanks_start(around(end, line_end));

@@ -15,8 +15,7 @@ pub(super) fn fate(rest: &[u8]) -> (Fate, usize) {
     let low = |place: usize| rest.get(place).map_or(0, |byte| u32::from(byte & 0x3f));
     match rest.first().copied().unwrap_or_default() {
         first @ 0xc0..=0xdf => {
-            let code = u32::from(first & 0x1f) << 6 | low(1);
-            (TWO_BYTES[(code & 0x7ff) as usize], 2)
+            (fate_of_two_bytes(first, rest.get(1).copied().unwrap_or_default()), 2)
         }
         first @ 0xe0..=0xef => {
             let code = u32::from(first & 0x0f) << 12 | low(1) << 6 | low(2);
@@ -31,6 +30,13 @@ pub(super) fn fate(rest: &[u8]) -> (Fate, usize) {
         }
         _ => (Fate::Kept, 1),
     }
+}
+
+/// The fate of a character of two bytes.
+#[inline]
+pub(super) fn fate_of_two_bytes(first: u8, second: u8) -> Fate {
+    let code = usize::from(first & 0x1f) << 6 | usize::from(second & 0x3f);
+    TWO_BYTES[code & 0x7ff]
 }
 
 /// The fate of every character that takes two bytes.

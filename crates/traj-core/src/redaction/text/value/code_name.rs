@@ -36,6 +36,7 @@ const TYPE_ENDINGS: &[&[u8]] = &[
     b"Item",
     b"Key",
     b"Kind",
+    b"Len",
     b"List",
     b"Manager",
     b"Map",
@@ -165,9 +166,12 @@ pub(in crate::redaction) fn is_snake_name(value: &[u8]) -> bool {
 fn is_type(value: &[u8]) -> bool {
     let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &value[..value.len() - digits];
-    (TYPE_ENDINGS.iter().any(|ending| stem.ends_with(ending)) || stem.ends_with(b"Len"))
-        && digits <= 4
-        && camel_words(value).is_some_and(|words| {
+    // An ending is a capital and small letters.
+    let small = stem.iter().rev().take_while(|byte| byte.is_ascii_lowercase()).count();
+    let last = stem.len().checked_sub(small + 1).and_then(|place| stem.get(place..));
+    digits <= 4
+        && last.is_some_and(|last| TYPE_ENDINGS.contains(&last))
+        && camel_words(value, usize::MAX).is_some_and(|words| {
             let most_short = if words.count >= 4 { words.count / 2 } else { 1 };
             words.count >= 2
                 && words.short <= most_short
@@ -192,12 +196,11 @@ pub(super) fn is_capitalised(value: &[u8]) -> bool {
 /// Whether a value consists of at least three long words in camel case, such as
 /// `ReadUint16LengthPrefixed`. Random letters change their case more often.
 pub(super) fn has_camel_words(value: &[u8]) -> bool {
-    camel_words(value).is_some_and(|words| {
+    camel_words(value, 0).is_some_and(|words| {
         let letters = if words.count >= 4 { 4 } else { 5 };
         words.count >= 3
             && words.letters >= words.count * letters
             && words.letters >= words.capitals * 3
-            && words.short == 0
     })
 }
 
@@ -207,9 +210,8 @@ pub(super) fn is_camel_name(value: &[u8]) -> bool {
     value.len() <= 24
         && value.first().is_some_and(u8::is_ascii_lowercase)
         && value.iter().all(u8::is_ascii_alphabetic)
-        && camel_words(value).is_some_and(|words| {
+        && camel_words(value, 0).is_some_and(|words| {
             words.count >= 2
-                && words.short == 0
                 && words.capitals + 1 == words.count
                 && words.letters >= words.count * 3
         })
@@ -226,8 +228,9 @@ struct CamelWords {
 }
 
 /// Splits a value into words that begin with capitals and end with digits; `None`
-/// if it has other characters, or more capitals or digits than names have.
-fn camel_words(value: &[u8]) -> Option<CamelWords> {
+/// if it has other characters, more capitals or digits than names have, or more than
+/// `most_short` short words.
+fn camel_words(value: &[u8], most_short: usize) -> Option<CamelWords> {
     if value.len() > 64 || !value.iter().all(u8::is_ascii_alphanumeric) {
         return None;
     }
@@ -244,6 +247,9 @@ fn camel_words(value: &[u8]) -> Option<CamelWords> {
         }
         words.count += 1;
         words.short += usize::from(small < 2);
+        if words.short > most_short {
+            return None;
+        }
         words.letters += capitals + small;
         words.capitals += capitals;
         rest = &after[digits..];
@@ -254,6 +260,14 @@ fn camel_words(value: &[u8]) -> Option<CamelWords> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ending_is_a_capital_and_small_letters() {
+        for ending in TYPE_ENDINGS {
+            let (first, rest) = ending.split_first().unwrap();
+            assert!(first.is_ascii_uppercase() && rest.iter().all(u8::is_ascii_lowercase));
+        }
+    }
 
     #[test]
     fn names_of_a_program_are_recognised() {

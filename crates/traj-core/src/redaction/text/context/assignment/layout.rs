@@ -70,19 +70,32 @@ pub(super) fn segment(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
     }
 }
 
+/// Most bytes of a cell.
+const MAX_CELL: usize = 4096;
+
 /// `| name | value |`.
 pub(super) fn cell(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let start = scan.skip_blanks(after);
-    let line_end = scan.line_end(start, 4096);
-    let end =
-        memchr::memchr(b'|', scan.slice(start, line_end)).map_or(line_end, |found| start + found);
-    let bytes = scan.slice(start, end).trim_ascii_end();
+    let rest = scan.text.get(start..).unwrap_or_default();
+    let rest = rest.get(..MAX_CELL).unwrap_or(rest);
+    // Only this cell is read, not the rest of its line.
+    let length = memchr::memchr3(b'|', b'\n', b'\r', rest).unwrap_or(rest.len());
+    let bytes = scan.slice(start, start + length).trim_ascii_end();
     let bytes_end = start + bytes.len();
     let (start, bytes_end) = match bytes {
         [b'`', inner @ .., b'`'] => (start + 1, start + 1 + inner.len()),
         _ => (start, bytes_end),
     };
     scan.hide_if(start, bytes_end, label.class, Style::Cell);
+}
+
+/// Which separators end the value of a name.
+pub(super) fn ends_of(scan: &ContextScan<'_>, label: &Label) -> reading::Ends {
+    if matches!(scan.byte(label.start.wrapping_sub(1)), b'?' | b'&' | b'#' | b';') {
+        reading::Ends::Query
+    } else {
+        reading::Ends::Loose
+    }
 }
 
 /// `{name, "…"}`, `{:name, "…"}`.
@@ -98,8 +111,17 @@ const NOTES: &[&str] = &[
 ];
 
 /// Skips a number or a remark between a name and its colon.
-pub(super) fn skip_note(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
+pub(super) fn skip_note(scan: &ContextScan<'_>, label: &Label, place: usize) -> Option<usize> {
+    // `Card number: …`
+    const NUMBERS: &[&[u8]] = &[b"number", b"num", b"no.", b"no", b"nr.", b"nr", b"#"];
     let rest = scan.slice(place, place + 64);
+    if label.frame == Frame::CardNumber {
+        let is_word = |word: &&&[u8]| {
+            rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+                && matches!(rest.get(word.len()), Some(b':' | b'='))
+        };
+        return NUMBERS.iter().find(is_word).map(|word| place + word.len());
+    }
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if digits > 0 && digits < 3 && rest.get(digits) == Some(&b':') {
         return Some(place + digits);
@@ -114,6 +136,66 @@ pub(super) fn skip_note(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
         return matches!(rest.get(colon + 1), Some(b' ')).then_some(place + colon);
     }
     None
+}
+
+/// Whether a word is the password of a login by its neighbours: in a connection
+/// string, or below the user in a file of settings.
+pub(super) fn is_login_entry(
+    scan: &ContextScan<'_>,
+    label: &Label,
+    value: reading::ValueSpan,
+) -> bool {
+    let bytes = scan.slice(value.start, value.end);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    label.class == NameClass::Strong(Frame::Password)
+        && !value.quoted
+        && bytes.len() >= 4
+        && bytes.iter().all(is_plain)
+        && (is_in_connection_string(scan, label, value.end)
+            || is_below_user(scan, label, value.end))
+}
+
+/// `Server=db1;User ID=ada;Password=…;Encrypt=yes`.
+fn is_in_connection_string(scan: &ContextScan<'_>, label: &Label, end: usize) -> bool {
+    const MAX_BEFORE: usize = 128;
+    const MAX_BEHIND: usize = 32;
+    const PARTS: &[&[u8]] =
+        &[b"data source=", b"initial catalog=", b"server=", b"provider=", b"uid=", b"user id="];
+    if !matches!(scan.byte(end), b';' | b'"' | b'\'' | 0 | b'\n' | b'\r') {
+        return false;
+    }
+    let floor = label.start.saturating_sub(MAX_BEFORE);
+    let before = scan.slice(floor, label.start);
+    // The pair before this one ends with a semicolon, or a new literal begins.
+    if !matches!(before.trim_ascii_end().last(), Some(b';' | b'"')) {
+        return false;
+    }
+    let line = memchr::memrchr(b'\n', before).map_or(before, |place| &before[place..]);
+    let is_part = |text: &[u8]| {
+        PARTS.iter().any(|part| text.windows(part.len()).any(|w| w.eq_ignore_ascii_case(part)))
+    };
+    line.contains(&b';') && is_part(line) || is_part(scan.slice(end, end + MAX_BEHIND))
+}
+
+/// `user = ada` on one line, `password = …` on the next, and nothing else on it.
+fn is_below_user(scan: &ContextScan<'_>, label: &Label, end: usize) -> bool {
+    const MAX_LINE: usize = 96;
+    const USERS: &[&[u8]] = &[b"user", b"username", b"login", b"usr", b"user_name"];
+    if !matches!(scan.byte(end), 0 | b'\n' | b'\r') {
+        return false;
+    }
+    let line = scan.line_start(label.start, MAX_LINE);
+    if line == 0 || !scan.slice(line, label.start).trim_ascii().is_empty() {
+        return false;
+    }
+    let above = scan.slice(scan.line_start(line - 1, MAX_LINE), line - 1);
+    let Some(sign) = above.iter().position(|byte| *byte == b'=') else { return false };
+    let (name, user) = (above[..sign].trim_ascii(), above[sign + 1..].trim_ascii());
+    USERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+        && !user.is_empty()
+        && user
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'@'))
 }
 
 /// Whether more words follow a plain word: the colon introduces a sentence.

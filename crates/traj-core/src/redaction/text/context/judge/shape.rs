@@ -16,6 +16,10 @@ pub(super) fn is_template(value: &[u8]) -> bool {
         words.extend_from_slice(&rest[..open]);
         words.push(b'.');
         let close = memchr::memchr(b'}', &rest[open..]);
+        let gap = rest.get(open + 2..open + close.unwrap_or(2)).unwrap_or_default();
+        if !is_balanced(gap) {
+            return false;
+        }
         rest = close.and_then(|close| rest.get(open + close + 1..)).unwrap_or_default();
     }
     words.extend_from_slice(rest);
@@ -37,6 +41,12 @@ pub(super) fn is_translation(value: &[u8]) -> bool {
             memchr::memmem::find(value, label).is_some()
         }
     })
+}
+
+/// Whether every bracket of an expression is closed; noise has others.
+fn is_balanced(gap: &[u8]) -> bool {
+    let count = |sign: u8| memchr::memchr_iter(sign, gap).count();
+    count(b'(') == count(b')') && count(b'[') == count(b']')
 }
 
 /// Endings of the names of files.

@@ -19,18 +19,21 @@ const INTERPRETERS: &[&[u8]] = &[
 /// Reads the value that is printed for the name, which is an argument of a
 /// command; returns whether there is one.
 pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
-    let line = scan.line_start(label.start, MAX_LINE);
-    let head = scan.slice(line, label.start).trim_ascii_start();
+    let is_strong = matches!(label.class, NameClass::Strong(_));
     let line_end = scan.line_end(label.end, MAX_LINE);
     let is_last = scan
         .slice(label.end, line_end)
         .iter()
         .all(|byte| matches!(byte, b' ' | b')' | b']' | b'"' | b'\'' | b';' | b'\t'));
+    if !is_last && !is_strong {
+        return false;
+    }
+    let line = scan.line_start(label.start, MAX_LINE);
+    let head = scan.slice(line, label.start).trim_ascii_start();
     if is_last && INTERPRETERS.iter().any(|prompt| head.starts_with(prompt)) {
-        let is_strong = matches!(label.class, NameClass::Strong(_));
         return printed(scan, label, line_end) || is_strong && output(scan, line_end, label.frame);
     }
-    if !is_shell(head) || !matches!(label.class, NameClass::Strong(_)) {
+    if !is_strong || !is_shell(head) {
         return false;
     }
     // `TOKEN=… command` sets the variable instead of printing it.
@@ -42,9 +45,11 @@ pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool 
 
 /// Whether a line begins with the prompt of a shell.
 pub(super) fn is_shell(head: &[u8]) -> bool {
-    let Some(sign) =
-        head.iter().take(64).position(|byte| matches!(byte, b'$' | b'%' | b'#' | b'>'))
-    else {
+    const LONGEST_PROMPT: usize = 64;
+    let prompt = head.get(..LONGEST_PROMPT).unwrap_or(head);
+    let sign = memchr::memchr3(b'$', b'%', b'#', prompt);
+    let before = prompt.get(..sign.unwrap_or(prompt.len())).unwrap_or_default();
+    let Some(sign) = memchr::memchr(b'>', before).or(sign) else {
         return false;
     };
     let (before, after) = (&head[..sign], &head[sign + 1..]);

@@ -9,7 +9,7 @@ pub(in super::super) const LONG_VALUE: usize = 512;
 
 /// Inside a long value, other values may be long too, until this many bytes per
 /// byte of the string have been read. After that they end after [`LONG_VALUE`]
-/// bytes. Only a string that is made for it gets there.
+/// bytes. Only a string made to provoke it gets there.
 const READ_PER_BYTE: usize = 32;
 /// What may be read in addition, so that a short string is read in full.
 const READ_AT_LEAST: usize = 256 * 1024;

@@ -3,8 +3,8 @@
 
 use super::super::label::Label;
 use super::super::reading::{self, Ends};
-use super::super::{ContextScan, Style};
-use super::is_strong_password;
+use super::super::{ContextScan, Style, one_time};
+use super::{hide_said, is_quoted_password, is_strong_password};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
 
@@ -57,12 +57,15 @@ const DIRECT: &[&[u8]] = &[
     b"changed, now ",
 ];
 
-/// Words before the value itself.
+/// Words before the value itself; each begins with a space or a colon.
 const VERBS: &[&[u8]] = &[b" is ", b" was ", b": ", b" = ", b" to ", b" -> ", b" be "];
 
 /// Reads the value after a few words; returns whether there is one.
 pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
-    level(scan, label, start) || direct(scan, label, start) || phrase(scan, label, start)
+    one_time::after_name(scan, label, start)
+        || level(scan, label, start)
+        || direct(scan, label, start)
+        || phrase(scan, label, start)
 }
 
 /// `password to …`, `passphrase and I typed …`: only a value that a person or a
@@ -117,15 +120,16 @@ fn phrase(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     {
         return false;
     }
-    let mut best = None;
-    for verb in VERBS {
-        let Some(place) = memchr::memmem::find(rest, verb) else { continue };
-        let is_sentence_end = rest[..place].windows(2).any(|pair| matches!(pair, b". " | b"; "));
-        if !is_sentence_end && best.is_none_or(|(other, _)| place < other) {
-            best = Some((place, verb.len()));
-        }
+    // The first verb counts, unless a sentence ends before it.
+    let verb = memchr::memchr2_iter(b' ', b':', rest).find_map(|place| {
+        let behind = rest.get(place..)?;
+        let verb = VERBS.iter().find(|verb| behind.starts_with(verb))?;
+        Some((place, verb.len()))
+    });
+    let Some((place, length)) = verb else { return false };
+    if rest[..place].windows(2).any(|pair| matches!(pair, b". " | b"; ")) {
+        return false;
     }
-    let Some((place, length)) = best else { return false };
     let Some(value) = reading::value(scan, scan.skip_blanks(start + place + length), Ends::Prose)
     else {
         return false;
@@ -133,9 +137,9 @@ fn phrase(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     let bytes = scan.slice(value.start, value.end);
     let is_secret =
         bytes.len() >= 6 && !is_placeholder(bytes) && (looks_random(bytes) || looks_chosen(bytes));
+    let is_secret = is_secret || is_quoted_password(scan, label, value);
     if is_secret {
-        let style = if value.quoted { Style::Cell } else { Style::Prose };
-        scan.hide_if(value.start, value.end, label.class, style);
+        hide_said(scan, label, value);
     }
     is_secret
 }

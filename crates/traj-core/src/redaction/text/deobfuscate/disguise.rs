@@ -1,0 +1,263 @@
+//! Whether characters that look like ASCII may disguise something.
+//!
+//! Whole scripts share a few letters with ASCII, and typographic signs are common
+//! in every text. Such a character matters only next to ASCII, or as part of a
+//! word that spells a keyword. Most texts have neither, and need not be rewritten
+//! and searched a second time.
+
+use wide::u8x16;
+
+use super::lookalike::{Fate, fate, fate_of_two_bytes};
+
+/// A longer word of look-alikes counts without being checked.
+const LONGEST_WORD: usize = 32;
+/// Most spaces and quotes between a sign and the ASCII text next to it.
+const MAX_GAP: usize = 4;
+
+/// The number of bytes that are compared together.
+const BLOCK: usize = 16;
+
+/// Whether an invisible character, a look-alike, a NUL or an escape character in
+/// `text` may disguise something. `is_keyword` says whether a word contains a
+/// keyword.
+pub(in crate::redaction::text) fn may_disguise(
+    text: &[u8],
+    is_keyword: impl Fn(&[u8]) -> bool,
+) -> bool {
+    let mut place = 0;
+    while let Some(at) = next_unusual(text, place) {
+        place = at
+            + match text[at] {
+                0..0x80 => return true,
+                0xcd..=0xdf => match word(text, at, &is_keyword) {
+                    Some(length) => length,
+                    None => return true,
+                },
+                _ => {
+                    let (fate, length) = fate(&text[at..]);
+                    let matters = match fate {
+                        Fate::Kept => false,
+                        Fate::Folded(folded) => {
+                            folded.is_ascii_alphanumeric()
+                                || is_next_to_ascii(text, at, at + length)
+                        }
+                        Fate::Removed => is_next_to_ascii(text, at, at + length),
+                    };
+                    if matters {
+                        return true;
+                    }
+                    length
+                }
+            };
+    }
+    false
+}
+
+/// The first byte at or after `place` that is a NUL or an escape character, or begins
+/// a character that may be a look-alike or invisible. Ideographs, syllables and
+/// pictures are neither, and neither are bytes inside a character.
+fn next_unusual(text: &[u8], mut place: usize) -> Option<usize> {
+    // A character may be recognised by its second byte.
+    while let Some(window) = text.get(place..).and_then(<[u8]>::first_chunk::<{ BLOCK + 1 }>) {
+        let [first @ .., _] = window;
+        let [_, second @ ..] = window;
+        let found = unusual_in(u8x16::new(*first), u8x16::new(*second));
+        if found != 0 {
+            return Some(place + found.trailing_zeros() as usize);
+        }
+        place += BLOCK;
+    }
+    let mut window = [b' '; BLOCK + 1];
+    let rest = text.get(place..)?;
+    window.get_mut(..rest.len())?.copy_from_slice(rest);
+    let [first @ .., _] = window;
+    let [_, second @ ..] = window;
+    let found = unusual_in(u8x16::new(first), u8x16::new(second));
+    (found != 0).then(|| place + found.trailing_zeros() as usize)
+}
+
+/// One bit for each unusual byte of a block, given the bytes that follow each.
+#[inline]
+fn unusual_in(block: u8x16, next: u8x16) -> u32 {
+    let is = |bytes: u8x16, byte: u8| bytes.simd_eq(u8x16::splat(byte));
+    let within =
+        |first: u8, last: u8| block.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(block);
+    let begins = block.max(u8x16::splat(0xc2)).simd_eq(block);
+    let ideograph = within(0xe4, 0xe9) | within(0xeb, 0xec);
+    // Of the signs and syllables that begin with 0xe3, only signs have look-alikes.
+    let syllable = is(block, 0xe3) & !is(next, 0x80);
+    let picture = is(block, 0xf0) & is(next, 0x9f);
+    let control = is(block, 0) | is(block, 0x1b);
+    (control | begins & !(ideograph | syllable | picture)).to_bitmask()
+}
+
+/// The length of the run of two-byte letters at `start`; `None` if it may disguise
+/// something.
+fn word(text: &[u8], start: usize, is_keyword: &impl Fn(&[u8]) -> bool) -> Option<usize> {
+    let (end, may_be_removed) = word_end(text, start);
+    let is_word = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    let before = start.checked_sub(1).and_then(|before| text.get(before));
+    let is_joined = is_word(before) || is_word(text.get(end));
+    let letters = text.get(start..end).unwrap_or_default();
+    let (letters, _) = letters.as_chunks::<2>();
+    let fate_of = |letter: &[u8; 2]| fate_of_two_bytes(letter[0], letter[1]);
+    // Of most words, one of the first letters is no look-alike.
+    let is_kept = |letter: &[u8; 2]| fate_of(letter) == Fate::Kept;
+    let has_kept = letters.iter().take(4).fold(false, |kept, letter| kept | is_kept(letter));
+    if has_kept && !is_joined && !may_be_removed {
+        return Some((end - start).max(2));
+    }
+    let mut folded = [0; LONGEST_WORD];
+    let mut count = 0;
+    let mut has_kept = false;
+    for letter in letters {
+        match fate_of(letter) {
+            Fate::Kept => has_kept = true,
+            Fate::Removed => return None,
+            Fate::Folded(letter) => {
+                *folded.get_mut(count)? = letter;
+                count += 1;
+            }
+        }
+    }
+    if count > 0 && is_joined {
+        return None;
+    }
+    // A word of its own, all of whose letters are look-alikes.
+    if count > 0 && !has_kept {
+        *folded.get_mut(count)? = text.get(end).copied().unwrap_or(b' ');
+        if is_keyword(&folded[..=count]) {
+            return None;
+        }
+    }
+    Some((end - start).max(2))
+}
+
+/// Where the run of two-byte letters at `start` ends, and whether it may contain an
+/// invisible character.
+fn word_end(text: &[u8], start: usize) -> (usize, bool) {
+    let mut place = start;
+    let mut may_be_removed = false;
+    while let Some(block) = text.get(place..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        let block = u8x16::new(*block);
+        let is = |byte: u8| block.simd_eq(u8x16::splat(byte));
+        let within = |first: u8, last: u8| {
+            block.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(block)
+        };
+        let others = !(within(0x80, 0xbf) | within(0xcd, 0xdf)).to_bitmask() & 0xffff;
+        let length = others.trailing_zeros().min(BLOCK as u32);
+        // The second bytes of U+034F and U+061C.
+        let removed = (is(0x8f) | is(0x9c)).to_bitmask();
+        may_be_removed |= removed & ((1 << length) - 1) != 0;
+        place += length as usize;
+        if others != 0 {
+            return (place, may_be_removed);
+        }
+    }
+    let rest = text.get(place..).unwrap_or_default();
+    let is_in_word = |byte: &&u8| matches!(byte, 0x80..=0xbf | 0xcd..=0xdf);
+    (place + rest.iter().take_while(is_in_word).count(), true)
+}
+
+/// Whether there is a letter, a digit or a sign of ASCII before `start` or after
+/// `end`, perhaps after spaces and quotes.
+fn is_next_to_ascii(text: &[u8], start: usize, end: usize) -> bool {
+    let is_gap =
+        |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'*');
+    let first = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii);
+    let before = text[..start].iter().rev();
+    let behind = text[end..].iter();
+    let gap = before.clone().take(MAX_GAP).take_while(is_gap).count();
+    first(before.clone().nth(gap)) || {
+        let gap = behind.clone().take(MAX_GAP).take_while(is_gap).count();
+        first(behind.clone().nth(gap))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every character that is not kept, one by one.
+    fn next_unusual_one_by_one(text: &str, place: usize) -> Option<usize> {
+        text.char_indices().find_map(|(at, letter)| {
+            let is_unusual = match letter {
+                '\0' | '\u{1b}' => true,
+                _ if letter.is_ascii() => false,
+                _ => {
+                    matches!(text.as_bytes()[at], 0xc2..0xe0)
+                        || fate(&text.as_bytes()[at..]).0 != Fate::Kept
+                }
+            };
+            (at >= place && is_unusual).then_some(at)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_unusual_character_is_skipped(
+            text in "[a\\-é, \0\u{1b}жа一、あ한🎉ａ\u{200b}\u{a0}\u{fe0f}\u{e0001}]{0,40}",
+        ) {
+            let mut place = 0;
+            while let Some(expected) = next_unusual_one_by_one(&text, place) {
+                let found = next_unusual(text.as_bytes(), place);
+                prop_assert!(found.is_some_and(|found| found <= expected), "{found:?} {expected}");
+                place = expected + 1;
+            }
+        }
+
+        #[test]
+        fn a_word_ends_where_its_letters_end(text in "[жапm\u{61c}م一 ]{0,40}") {
+            let bytes = text.as_bytes();
+            let is_two = |byte: &&u8| matches!(byte, 0xcd..=0xdf | 0x80..=0xbf);
+            let length = bytes.iter().take_while(is_two).count();
+            let (end, may_be_removed) = word_end(bytes, 0);
+            prop_assert_eq!(end, length);
+            prop_assert!(may_be_removed || !bytes[..end].windows(2).any(|two| two == [0xd8, 0x9c]));
+        }
+    }
+
+    fn may_disguise_word(text: &str) -> bool {
+        may_disguise(text.as_bytes(), |word| word.starts_with(b"pass") || word == b"pw:")
+    }
+
+    #[test]
+    fn look_alikes_next_to_ascii_and_whole_keywords_count() {
+        for text in [
+            "pаsswоrd",
+            "раѕѕ",
+            "это раѕѕ, да",
+            "рԝ:",
+            "ＡＰＩ＿ＫＥＹ＝",
+            "密码：“hunter2”",
+            "gh\u{200b}p_x",
+            "key\u{a0}x",
+            "a — b",
+            "a\0b",
+            "\u{1b}[1m",
+            "да\u{61c}да",
+        ] {
+            assert!(may_disguise_word(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_and_signs_of_other_scripts_do_not() {
+        for text in [
+            "plain",
+            "как карта, потом текст",
+            "你好，世界。这是？",
+            "今日は、いい天気。",
+            "مرحبا، كيف",
+            "한국어 문장",
+            "ok 🎉 done",
+            "❤\u{fe0f}🎉",
+        ] {
+            assert!(!may_disguise_word(text), "{text}");
+        }
+    }
+}
