@@ -11,6 +11,7 @@
 //! a variant of [`Dialect`], and fixtures.
 
 mod aider;
+mod atif;
 mod bundle;
 mod claude_code;
 mod codex;
@@ -20,8 +21,10 @@ mod crush;
 mod gemini_cli;
 mod gemini_parts;
 mod goose;
+mod numbered_facts;
 mod openclaw;
 mod opencode;
+mod otlp_json;
 mod qwen_code;
 mod result;
 mod row;
@@ -35,12 +38,17 @@ pub mod transcribe;
 pub mod transcript;
 
 pub(crate) use aider::AiderParagraph;
+pub(crate) use atif::{AtifRow, recognises_beginning as begins_atif};
 pub use bundle::{decode_manifest, encode_event};
 pub use claude_code::context::{
-    CallContext, ContextChange, ContextCheck, ContextError, ContextPart, call_context,
+    CallContext, ContextChange, ContextCheck, ContextError, ContextPart, ContextRow, ContextRows,
+    ContextTable, TableBasis, TableChange, TablePart, TableRequest, TakeContextRow, call_context,
+    contains_any, context_in,
 };
+pub(crate) use claude_code::{STORED_OUTPUT, stored_in};
 pub(crate) use codex::mark_inherited;
 pub(crate) use continue_cli::{header_row, item_row};
+pub(crate) use otlp_json::{SpanRow, recognises_beginning as begins_otlp};
 pub(crate) use row::SKIM_DEPTH;
 pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
@@ -55,7 +63,7 @@ use crate::run::{Place, RunEvent};
 pub enum Dialect {
     /// An OpenClaw transcript, versions 1 to 3.
     OpenClaw,
-    /// A session of pi, from which OpenClaw has its transcripts.
+    /// A session of pi, whose format OpenClaw uses for its transcripts.
     Pi,
     /// A trajectory sidecar, written by traj or OpenClaw.
     Sidecar,
@@ -81,6 +89,10 @@ pub enum Dialect {
     Bundle,
     /// A session of Claude Code, versions 1.0 to 2.1.
     ClaudeCode,
+    /// A trajectory in ATIF, as rows.
+    Atif,
+    /// OpenTelemetry traces in OTLP-JSON, as rows.
+    OtlpJson,
 }
 
 impl Dialect {
@@ -100,6 +112,8 @@ impl Dialect {
         Self::OpenCode,
         Self::Bundle,
         Self::ClaudeCode,
+        Self::Atif,
+        Self::OtlpJson,
     ];
 
     /// Its name in bundles and in `--json`.
@@ -120,6 +134,8 @@ impl Dialect {
             Self::OpenCode => "opencode",
             Self::Bundle => "bundle",
             Self::ClaudeCode => "claude-code",
+            Self::Atif => "atif",
+            Self::OtlpJson => "otlp-json",
         }
     }
 
@@ -145,7 +161,7 @@ impl Dialect {
             Self::Goose => Some("goose"),
             Self::ClaudeCode => Some("claude-code"),
             Self::OpenCode => Some("opencode"),
-            Self::Sidecar | Self::Bundle => None,
+            Self::Sidecar | Self::Bundle | Self::Atif | Self::OtlpJson => None,
         }
     }
 
@@ -188,6 +204,8 @@ impl Dialect {
             Self::OpenCode => opencode::decode(row, place, emit),
             Self::Bundle => bundle::decode(row, place, emit),
             Self::ClaudeCode => claude_code::decode(row, place, emit),
+            Self::Atif => atif::decode(row, place, emit),
+            Self::OtlpJson => otlp_json::decode(row, place, emit),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! aider: a history in Markdown, of which each paragraph becomes a row.
+//! aider: a history in Markdown. Each paragraph becomes a row.
 //!
-//! The history has no ids, and states a time only where a chat begins: that of the
-//! computer, without a zone.
+//! The history has no ids. It states a time only where a chat begins: the local
+//! time, without a zone.
 
 use std::borrow::Cow;
 

@@ -20,6 +20,9 @@ mod marked;
 mod message;
 mod result;
 
+pub(crate) use message::STORED_OUTPUT;
+pub(crate) use result::stored_in;
+
 use std::borrow::Cow;
 
 use super::{Dialect, is_set, said, text};
@@ -94,7 +97,7 @@ fn thread_of<'r>(row: &'r Json<'r>) -> Thread<'r> {
     }
 }
 
-/// Whether a row states the session that it begins: files have no header.
+/// Whether a row begins a session: files have no header.
 fn begins_session(kind: &str, row: &Json<'_>) -> bool {
     match kind {
         "user" | "system" | "attachment" | "assistant" => {
@@ -116,7 +119,7 @@ fn session<'r>(row: &'r Json<'r>) -> SessionStart<'r> {
     }
 }
 
-/// A row that states no fact, named by the type of the row and of what it holds.
+/// A row that states no fact, named by its type and the type of its content.
 fn other<'r>(row_type: Option<&'static str>, kind: &'r str, is_known: bool) -> Fact<'r> {
     let name = match row_type {
         Some(row_type) => Cow::Owned(format!("{row_type}/{kind}")),

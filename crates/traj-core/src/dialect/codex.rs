@@ -41,6 +41,10 @@ const ROW_TYPES: [&str; 11] = [
     "thread_settings_applied",
 ];
 
+/// The member that names the thread of a sub-agent, in rows that were read from its
+/// file.
+const AGENT: &str = "agentId";
+
 /// Whether a row belongs to a rollout.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
     row.get("payload").is_some_and(|payload| payload.as_object().is_some())
@@ -63,7 +67,8 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let payload = row.get("payload").unwrap_or(&Json::Null);
     let at = Dialect::CodexRollout.time_of(row);
     let turn = turn_of(payload);
-    let thread = thread_of(payload);
+    let agent = said(row, AGENT);
+    let thread = agent.map_or_else(|| thread_of(payload), Thread::SubAgent);
     let mut step = 0;
     let kind = text(row, "type").unwrap_or_default();
     let is_inherited = inherited::is_marked(row);
@@ -78,6 +83,10 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         emit(event);
     };
     match kind {
+        // What describes the thread of a sub-agent does not describe the session.
+        "session_meta" | "turn_context" if agent.is_some() => {
+            emit_one(other(Some("sub-agent"), kind, true));
+        }
         "session_meta" => emit_one(session_meta(payload)),
         "turn_context" => turn_context(payload, &mut emit_one),
         "response_item" => response::facts(payload, &mut emit_one),
@@ -122,8 +131,16 @@ fn session_meta<'r>(payload: &'r Json<'r>) -> Fact<'r> {
         workspace: said(payload, "cwd"),
         provider: said(payload, "model_provider"),
         parent: said(payload, "forked_from_id").or_else(|| said(payload, "parent_thread_id")),
+        is_part: is_sub_agent(payload),
         ..SessionStart::default()
     })
+}
+
+/// Whether a thread is that of a sub-agent, which is read with the thread that
+/// started it.
+fn is_sub_agent(payload: &Json<'_>) -> bool {
+    let source = payload.get("source").and_then(|source| source.get("subagent"));
+    source.is_some_and(|source| source.get("thread_spawn").is_some())
 }
 
 /// The settings of a turn: the model first, then its permissions.

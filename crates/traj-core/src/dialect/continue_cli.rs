@@ -1,14 +1,14 @@
-//! Continue: one document, of which the header and each item of the history
-//! become a row.
+//! Continue: one document. The header and each item of the history become rows.
 
 use std::borrow::Cow;
 
+use super::numbered_facts::numbered_facts;
 use super::{said, text};
 use crate::json::{Json, Object};
 use crate::run::{
-    Arguments, Attachment, Compaction, Content, EndStatus, Fact, Failure, ModelCall, Origin,
-    Outcome, Place, Prompt, RunEvent, SessionEnd, SessionStart, StatedCost, ToolCallFact,
-    ToolResultFact, Usage,
+    Arguments, Attachment, Compaction, Content, EndStatus, Fact, Failure, ModelCall, Outcome,
+    Place, Prompt, RunEvent, SessionEnd, SessionStart, StatedCost, ToolCallFact, ToolResultFact,
+    Usage,
 };
 
 /// The types of our rows.
@@ -43,11 +43,7 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 
 /// Emits the facts of a row.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
-    let mut step = 0;
-    let mut emit_one = |fact: Fact<'r>| {
-        emit(RunEvent::new(Origin::Transcript, place.step(step), row, fact));
-        step += 1;
-    };
+    let mut emit_one = numbered_facts(row, place, emit, |_| {});
     match text(row, "type").unwrap_or_default() {
         HEADER => header(row.get("session").unwrap_or(&Json::Null), &mut emit_one),
         ITEM => item(row.get("item").unwrap_or(&Json::Null), &mut emit_one),

@@ -9,11 +9,12 @@ mod tool;
 
 use std::borrow::Cow;
 
+use super::numbered_facts::numbered_facts;
 use super::{Dialect, said, text};
 use crate::json::Json;
 use crate::run::{
     Compaction, Content, EndStatus, ErrorFact, Fact, Hook, ModeChange, ModelCall, ModelChange,
-    Origin, Outcome, Place, Rewind, RunEvent, SessionEnd, SessionStart, Thread, Usage, UsageScope,
+    Outcome, Place, Rewind, RunEvent, SessionEnd, SessionStart, Thread, Usage, UsageScope,
 };
 
 /// Whether a row is an event of Copilot.
@@ -31,18 +32,13 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let data = row.get("data").unwrap_or(&Json::Null);
     let at = Dialect::Copilot.time_of(row);
     let thread = said(row, "agentId").map_or(Thread::Main, Thread::SubAgent);
-    let mut step = 0;
-    let mut emit_one = |fact: Fact<'r>| {
-        let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
-        step += 1;
-        event.at = at;
+    let mut emit_one = numbered_facts(row, place, emit, |event| {
+        (event.at, event.thread) = (at, thread);
         event.entry = said(row, "id");
         event.parent = said(row, "parentId");
         // Turns are numbered anew for each prompt.
         event.turn = said(data, "interactionId");
-        event.thread = thread;
-        emit(event);
-    };
+    });
     let kind = text(row, "type").unwrap_or_default();
     match kind {
         "user.message" => message::prompt(data, thread == Thread::Main, &mut emit_one),

@@ -1,7 +1,7 @@
 //! Crush: rows of the tables `sessions`, `messages` and `files`.
 //!
 //! A message is a list of parts, `{type, data}`. The last row states the cost of the
-//! session with its sub-agents, and the tokens of the last model call: Crush keeps
+//! session with its sub-agents, and the tokens of the last model call: Crush stores
 //! no others.
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use crate::run::{
     Usage, UsageScope,
 };
 
-/// The tables, each with a column that tells them from other programs' tables.
+/// The tables, each with a column that other programs' tables do not have.
 const TABLES: [(&str, &str); 3] =
     [("sessions", "prompt_tokens"), ("messages", "parts"), ("files", "version")];
 

@@ -1,18 +1,19 @@
-//! Gemini CLI: messages and statements about the session, told apart by their
+//! Gemini CLI: messages and statements about the session, distinguished by their
 //! shape.
 //!
 //! A message is written again when its calls have ended, and the list of messages
 //! is written again when a session is resumed; the code that gathers the rows
-//! keeps one row of each message. Results are part of the message with their
-//! calls; a message of the user repeats them.
+//! keeps one row per message. Results are part of the message with their calls; a
+//! message of the user repeats them.
 
 use std::borrow::Cow;
 
+use super::numbered_facts::numbered_facts;
 use super::{Dialect, gemini_parts as parts, said, text};
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Content, ErrorFact, Fact, ModeChange, ModelCall, Origin, Outcome, Place,
-    Prompt, Rewind, RunEvent, SessionStart, Thread, ToolCallFact, ToolResultFact, Usage,
+    Arguments, Attachment, Content, ErrorFact, Fact, ModeChange, ModelCall, Outcome, Place, Prompt,
+    Rewind, RunEvent, SessionStart, Thread, ToolCallFact, ToolResultFact, Usage,
 };
 use crate::timestamp::UnixMillis;
 
@@ -44,15 +45,10 @@ fn is_message(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let at = Dialect::GeminiCli.time_of(row);
     let thread = said(row, "agentId").map_or(Thread::Main, Thread::SubAgent);
-    let mut step = 0;
-    let mut emit_one = |fact: Fact<'r>| {
-        let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
-        step += 1;
-        event.at = at;
+    let mut emit_one = numbered_facts(row, place, emit, |event| {
+        (event.at, event.thread) = (at, thread);
         event.entry = said(row, "id");
-        event.thread = thread;
-        emit(event);
-    };
+    });
     if let Some(set) = row.get("$set") {
         emit_one(update(set));
         return;
@@ -125,7 +121,7 @@ fn answer<'r>(row: &'r Json<'r>, at: Option<UnixMillis>, emit: &mut dyn FnMut(Fa
     }
     let calls = row.get("toolCalls").and_then(Json::as_array).unwrap_or_default();
     match row.get("content") {
-        // In a resumed session, the message is as the model has it.
+        // In a resumed session, the message is as the model sees it.
         Some(Json::Array(content)) => parts::answer(content, &mut |fact| {
             if calls.is_empty() || !matches!(fact, Fact::ToolCall(_)) {
                 emit(fact);

@@ -1,5 +1,5 @@
-//! The parts of a message as the Gemini API has them, which several programs
-//! keep.
+//! The parts of a message in the form of the Gemini API, which several programs
+//! store.
 
 use std::borrow::Cow;
 

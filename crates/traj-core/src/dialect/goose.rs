@@ -1,8 +1,8 @@
 //! goose: rows of the tables `sessions` and `messages`.
 //!
 //! A message is a list of items. The answer of a tool is an item of a user
-//! message. Tokens are only counted for the whole session, which the last row
-//! states.
+//! message. Tokens are counted only for the whole session; the last row states
+//! them.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::run::{
     Place, Prompt, RunEvent, SessionStart, ToolCallFact, ToolResultFact, Usage, UsageScope,
 };
 
-/// The tables, each with a column that tells them from other programs' tables.
+/// The tables, each with a column that other programs' tables do not have.
 const TABLES: [(&str, &str); 3] =
     [("sessions", "working_dir"), ("messages", "content_json"), ("sessions", "totals")];
 

@@ -1,5 +1,5 @@
-//! Transcripts of OpenClaw, versions 1 to 3, and of pi, from which it has them:
-//! the entries of a tree.
+//! Transcripts of OpenClaw, versions 1 to 3, and of pi, where the format comes
+//! from: the entries of a tree.
 //!
 //! Entries of older versions state the same facts. Only their links differ, and
 //! the `transcript` module handles those.

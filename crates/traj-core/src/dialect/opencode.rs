@@ -1,9 +1,9 @@
 //! opencode: rows of the tables `session`, `message` and `part`.
 //!
-//! `gather` adds to each row what another row states: whose message a part is of,
-//! and whether a fork copied it. Copied rows are shown as attachments, so that they
-//! count only where they happened. A tool part comes twice: when the call began,
-//! and when the tool answered.
+//! `gather` adds to each row what another row states: whose message a part belongs
+//! to, and whether a fork copied it. Copied rows are shown as attachments, so that
+//! they count only where they happened. A tool part appears twice: when the call
+//! began, and when the tool answered.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,11 @@ use crate::run::{
     StatedCost, ToolCallFact, ToolResultFact, Usage,
 };
 
-/// The tables, each with a column that tells them from other programs' tables.
+/// The tables, each with a column that other programs' tables do not have.
 const TABLES: [(&str, &str); 3] = [("session", "directory"), ("message", "data"), ("part", "data")];
 
 /// Types of parts that state no fact of their own: the tokens of a step are in the
-/// message too, a summary is the text of its own message.
+/// message too, and a summary is the text of its own message.
 const KNOWN_PARTS: [&str; 6] =
     ["step-start", "step-finish", "snapshot", "patch", "agent", "compaction"];
 

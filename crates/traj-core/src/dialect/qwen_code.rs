@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
+use super::numbered_facts::numbered_facts;
 use super::result::error_text;
 use super::{Dialect, gemini_parts as parts, is_set, said, text};
 use crate::json::Json;
 use crate::run::{
-    Attachment, Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, ModelCall, Origin,
-    Outcome, Place, Prompt, Rewind, RunEvent, SessionEnd, SessionStart, Thread, ToolResultFact,
-    UsageScope,
+    Attachment, Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, ModelCall, Outcome,
+    Place, Prompt, Rewind, RunEvent, SessionEnd, SessionStart, Thread, ToolResultFact, UsageScope,
 };
 
 /// Whether a row belongs to Qwen Code.
@@ -33,16 +33,11 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let at = Dialect::QwenCode.time_of(row);
     let thread = thread_of(row);
-    let mut step = 0;
-    let mut emit_one = |fact: Fact<'r>| {
-        let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
-        step += 1;
-        event.at = at;
+    let mut emit_one = numbered_facts(row, place, emit, |event| {
+        (event.at, event.thread) = (at, thread);
         event.entry = said(row, "uuid");
         event.parent = said(row, "parentUuid");
-        event.thread = thread;
-        emit(event);
-    };
+    });
     let message = row.get("message").unwrap_or(&Json::Null);
     let is_first = row.get("parentUuid").is_some_and(Json::is_null);
     if is_first && thread == Thread::Main {

@@ -61,6 +61,8 @@ impl Dialect {
             Self::GeminiCli => row.get("$set"),
             Self::Continue => row.get("session"),
             Self::Aider => row.get("text"),
+            Self::Atif => row.get("trajectory"),
+            Self::OtlpJson => row.get("attributes"),
             Self::Goose => row.get("content_json"),
             Self::ClaudeCode => claude_code::body_of(row),
             Self::OpenCode => row.get("data"),
@@ -81,7 +83,7 @@ impl Dialect {
             Self::Sidecar | Self::Bundle => {
                 &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
             }
-            Self::Continue | Self::Aider => &["type", "number"],
+            Self::Continue | Self::Aider | Self::Atif | Self::OtlpJson => &["type", "number"],
             Self::ClaudeCode => &["type", "uuid", "timestamp", "id", "hash", "shapeHash"],
             // The totals change whenever something is added.
             Self::Crush | Self::Goose => &["table", "id", "session_id", "totals", "thread"],

@@ -1,8 +1,8 @@
 //! Recognises which program wrote a file by its beginning.
 
 use super::{
-    Dialect, aider, bundle, claude_code, codex, continue_cli, copilot, crush, gemini_cli, goose,
-    openclaw, opencode, qwen_code, said, sidecar, text,
+    Dialect, aider, atif, bundle, claude_code, codex, continue_cli, copilot, crush, gemini_cli,
+    goose, openclaw, opencode, otlp_json, qwen_code, said, sidecar, text,
 };
 use crate::json::Json;
 use crate::run::{Fact, Place, SessionStart};
@@ -38,8 +38,22 @@ impl<'h> Head<'h> {
 #[must_use]
 pub fn sniff(head: Head<'_>) -> Option<Dialect> {
     let Head::Rows(bytes) = head else { return None };
+    if let Some(dialect) = dialect_of_document(bytes) {
+        return Some(dialect);
+    }
     let rows = bytes.split(|byte| *byte == b'\n').filter(|row| !row.trim_ascii().is_empty());
     rows.take(ROWS).find_map(dialect_of_line)
+}
+
+/// The dialect of a document that may span lines.
+fn dialect_of_document(head: &[u8]) -> Option<Dialect> {
+    if atif::recognises_beginning(head) {
+        Some(Dialect::Atif)
+    } else if otlp_json::recognises_beginning(head) {
+        Some(Dialect::OtlpJson)
+    } else {
+        None
+    }
 }
 
 fn dialect_of_line(line: &[u8]) -> Option<Dialect> {
@@ -69,6 +83,10 @@ impl Dialect {
             Some(Self::GeminiCli)
         } else if continue_cli::recognises(row) {
             Some(Self::Continue)
+        } else if atif::recognises(row) {
+            Some(Self::Atif)
+        } else if otlp_json::recognises(row) {
+            Some(Self::OtlpJson)
         } else if aider::recognises(row) {
             Some(Self::Aider)
         } else if qwen_code::recognises(row) {

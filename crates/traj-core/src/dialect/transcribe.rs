@@ -43,7 +43,7 @@ pub struct Transcriber {
     /// The last reading of a counter.
     reading: Option<Usage>,
     has_end: bool,
-    untold: u64,
+    left_out: u64,
 }
 
 impl Transcriber {
@@ -67,14 +67,14 @@ impl Transcriber {
             events: 0,
             reading: None,
             has_end: false,
-            untold: 0,
+            left_out: 0,
         }
     }
 
     /// How many facts neither file can state.
     #[must_use]
-    pub const fn untold(&self) -> u64 {
-        self.untold
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// The first rows: the header, and where the run comes from.
@@ -110,8 +110,8 @@ impl Transcriber {
         }
     }
 
-    /// The last rows. `missing` are tokens that the program counted, but of which
-    /// no row states the call.
+    /// The last rows. `missing` are tokens that the program counted for calls that
+    /// no row states.
     pub fn end(&mut self, missing: Usage, emit: &mut dyn FnMut(TranscribedRow<'_>)) {
         if !missing.is_zero() {
             let call = ModelCall { usage: Some(missing), ..ModelCall::default() };
@@ -190,7 +190,7 @@ impl Transcriber {
                 self.error(&ErrorFact { text, kind: None, is_recovered: false }, emit);
             }
             Fact::SessionStarted(_) | Fact::TurnStarted | Fact::TurnEnded(_) => {}
-            _ => self.untold += 1,
+            _ => self.left_out += 1,
         }
     }
 
@@ -261,7 +261,7 @@ impl Transcriber {
                 self.record("trace.truncated", data, emit);
             }
             Fact::SessionStarted(_) => {}
-            _ => self.untold += 1,
+            _ => self.left_out += 1,
         }
     }
 

@@ -17,7 +17,7 @@ mod migration;
 mod skeleton;
 
 pub use super::openclaw::unknown_type;
-pub use active::{ActiveBranch, Tree};
+pub use active::{ActiveBranch, EntryTree};
 pub use branch::{
     BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, branches_left, walk_branch,
 };

@@ -172,6 +172,7 @@ fn session_started<'r>(data: &mut Object<'r>, started: &SessionStart<'r>) {
     data.push_some("provider", started.provider);
     data.push_some("modelId", started.model);
     data.push_some("parentSession", started.parent);
+    data.push_some("isPart", started.is_part.then_some(true));
     data.push("beginsRun", started.begins_run);
 }
 

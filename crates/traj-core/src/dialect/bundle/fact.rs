@@ -71,6 +71,7 @@ fn session_fact<'r>(name: &str, data: &'r Json<'r>) -> Option<Fact<'r>> {
             provider: text(data, "provider"),
             model: text(data, "modelId"),
             parent: text(data, "parentSession"),
+            is_part: is_set(data, "isPart"),
             begins_run: is_set(data, "beginsRun"),
         }),
         "sessionEnded" => Fact::SessionEnded(ended(data)),

@@ -58,6 +58,7 @@ fn the_bounds_of_a_run_survive_a_round_trip() {
             provider: Some("p"),
             model: Some("m"),
             parent: Some("q"),
+            is_part: false,
             begins_run: true,
         }),
         Fact::SessionEnded(ended(EndStatus::Other("odd".into()))),

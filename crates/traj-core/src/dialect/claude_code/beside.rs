@@ -8,7 +8,7 @@ use crate::dialect::{is_set, said, text};
 use crate::json::Json;
 use crate::run::{
     Attachment, Branches, Compaction, CompiledContext, Content, ErrorFact, Fact, Failure, Hook,
-    ModeChange, ModelCall, ModelChange, Outcome, Prompt, StatedCost, Usage, UsageScope,
+    Loss, ModeChange, ModelCall, ModelChange, Outcome, Prompt, StatedCost, Usage, UsageScope,
 };
 
 /// The facts of a notice.
@@ -157,6 +157,11 @@ pub(super) fn session_facts<'r>(kind: &'r str, row: &'r Json<'r>, emit: &mut dyn
             let number = |name: &str| row.get(name).and_then(Json::as_u64).unwrap_or_default();
             emit(Fact::Branches(Branches { count: number("count"), entries: number("entries") }));
         }
+        "rows-not-sorted" => {
+            let limit = row.get("limit").and_then(Json::as_u64).unwrap_or_default();
+            let reason = format!("which of more than {limit} rows are copies or abandoned");
+            emit(Fact::Lost(Loss { reason: Some(reason.into()), ..Loss::default() }));
+        }
         kind => emit(other(None, kind, known::is_session_row(kind))),
     }
 }
@@ -183,8 +188,8 @@ fn cost_state<'r>(row: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     }
 }
 
-/// Tokens as the program counts them: the input without what came from a cache
-/// or went into one.
+/// Tokens as the program counts them: the input without tokens read from a cache
+/// or written to one.
 fn counted(stated: &Json<'_>) -> Option<Usage> {
     let number = |name: &str| stated.get(name).and_then(Json::as_u64);
     let (input, output) = (number("inputTokens")?, number("outputTokens")?);

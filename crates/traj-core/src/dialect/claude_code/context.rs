@@ -1,27 +1,39 @@
 //! The exact context of a model call.
 //!
-//! Newer versions of Claude Code write down what every request contained: the
-//! system prompt and the tools, and each message, by the SHA-256 of its canonical
-//! JSON. A request repeats the first messages of an earlier one and adds others.
-//! What the model itself said is not written again; its rows have it. From these
-//! rows the context of a call is built again and verified.
+//! Newer versions of Claude Code record what every request contained: the system
+//! prompt and the tools, and each message, by the SHA-256 of its canonical JSON. A
+//! request repeats the first messages of an earlier one and adds others. The
+//! model's own messages are not repeated; they are in its rows. From these rows, the
+//! context of a call is rebuilt and verified.
 //!
 //! A session is read twice: once for the requests, once for the messages that the
-//! call needs. Only those are held.
+//! call needs. Only those are kept in memory. A bundle has the same rows, redacted:
+//! a part that redaction changed cannot be verified there.
+//!
+//! - `rows`: the rows of a session or a bundle;
+//! - `requests`: which messages each request contained;
+//! - `messages`: the values of one context;
+//! - `table`: where the parts of all contexts are.
 
 mod canonical;
 mod messages;
 mod requests;
+mod rows;
+mod table;
 #[cfg(test)]
 #[cfg(feature = "memory")]
 mod tests;
 
 use crate::json::Json;
-use crate::port::{Source, SourceError};
+use crate::port::{BundleSourceError, Source, SourceError};
 use crate::timestamp::UnixMillis;
+
+pub use self::rows::{ContextRow, ContextRows, TakeContextRow, contains_any};
+pub use self::table::{ContextTable, TableBasis, TableChange, TablePart, TableRequest};
 
 use self::messages::Messages;
 use self::requests::Requests;
+use self::rows::SourceRows;
 
 /// Why a context cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -34,11 +46,14 @@ pub enum ContextError {
     #[error("no recorded request belongs to this call")]
     UnknownCall,
     /// The session has more requests, or the context more bytes, than can be held.
-    #[error("the requests of the session are too many or too large")]
+    #[error("the recorded requests of the session are too many or too large")]
     TooLarge,
     /// The session cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The bundle cannot be read.
+    #[error(transparent)]
+    Bundle(#[from] BundleSourceError),
 }
 
 /// Whether a part of a context is what was sent.
@@ -47,8 +62,11 @@ pub enum ContextError {
 pub enum ContextCheck {
     /// Its hash is the recorded one.
     Verified,
-    /// Its hash is another one: the session was changed, or redacted.
+    /// Its hash differs: the session was changed.
     Differs,
+    /// It comes from a bundle, and its hash differs: redaction changed the text, so
+    /// whether anything else changed cannot be verified.
+    Redacted,
     /// The session does not contain it.
     Missing,
 }
@@ -60,6 +78,7 @@ impl ContextCheck {
         match self {
             Self::Verified => "verified",
             Self::Differs => "differs",
+            Self::Redacted => "redacted",
             Self::Missing => "missing",
         }
     }
@@ -132,8 +151,16 @@ pub struct ContextChange {
 /// # Errors
 /// See [`ContextError`].
 pub fn call_context(source: &dyn Source, call: &str) -> Result<CallContext, ContextError> {
-    let requests = Requests::read(source, call)?;
+    context_in(&SourceRows(source), call)
+}
+
+/// Like [`call_context`], from rows of any origin.
+///
+/// # Errors
+/// See [`ContextError`].
+pub fn context_in(rows: &dyn ContextRows, call: &str) -> Result<CallContext, ContextError> {
+    let requests = Requests::read(rows, call)?;
     let wanted = requests.wanted(call)?;
-    let messages = Messages::read(source, &requests, &wanted)?;
+    let messages = Messages::read(rows, &requests, &wanted)?;
     Ok(requests.context(&wanted, messages))
 }

@@ -2,7 +2,7 @@
 //! state no fact are kept as other rows.
 
 /// Rows without a place in the conversation, which state no fact.
-const SESSION_ROWS: [&str; 43] = [
+const SESSION_ROWS: [&str; 44] = [
     "agent-color",
     "agent-metadata",
     "agent-name",
@@ -38,6 +38,7 @@ const SESSION_ROWS: [&str; 43] = [
     "relocated",
     "repl-mode",
     "resume-head-vouch",
+    "rows-not-sorted",
     "session-owner",
     "speculation-accept",
     "summary",
@@ -88,7 +89,7 @@ const NOTICES: [&str; 36] = [
     "vcs_state_changed",
 ];
 
-/// What the harness tells the model by itself.
+/// Attachments that the harness adds for the model by itself.
 const REMINDERS: [&str; 40] = [
     "agent_listing_delta",
     "agent_mention",

@@ -1,5 +1,5 @@
-//! Rows that do not count here: copies from another session, branches that were
-//! left, rows that are written again. The code that gathers a session marks them.
+//! Rows that do not count here: copies from another session, abandoned branches,
+//! rows that were written again. The code that gathers a session marks them.
 
 use std::borrow::Cow;
 

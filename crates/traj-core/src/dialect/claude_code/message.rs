@@ -11,6 +11,9 @@ use crate::run::{
     ModelCall, Prompt, SessionEnd, Thread, ToolCallFact, Usage,
 };
 
+/// The member of a gathered row with output that the program stored in files.
+pub(crate) const STORED_OUTPUT: &str = "storedOutput";
+
 /// The model of a message that the harness made up.
 const MADE_UP: &str = "<synthetic>";
 
@@ -40,7 +43,7 @@ pub(super) fn user_facts<'r>(row: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) 
         let is_single = blocks.iter().filter(is_result).count() == 1;
         let details = row.get("toolUseResult").filter(|_| is_single);
         for block in results {
-            emit(Fact::ToolResult(result_of(block, details)));
+            emit(Fact::ToolResult(result_of(block, details, row.get(STORED_OUTPUT))));
         }
         if let Some(approval) = decision(row, blocks) {
             emit(Fact::ApprovalDecided(approval));
@@ -159,7 +162,7 @@ fn block_fact<'r>(block: &'r Json<'r>) -> Fact<'r> {
             name: said(block, "name").unwrap_or("tool"),
             arguments: Arguments::of(block.get("input")),
         }),
-        kind if kind.ends_with("tool_result") => Fact::ToolResult(result_of(block, None)),
+        kind if kind.ends_with("tool_result") => Fact::ToolResult(result_of(block, None, None)),
         kind => other(Some("assistant"), kind, false),
     }
 }

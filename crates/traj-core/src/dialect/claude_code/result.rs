@@ -7,28 +7,52 @@ use crate::dialect::{is_set, said, text};
 use crate::json::Json;
 use crate::run::{Content, Failure, Outcome, ToolResultFact};
 
+/// How the result of a call begins if its output was too long: that of a command,
+/// and that of a tool of a server.
+const STORED: [&str; 2] = ["<persisted-output>", "Error: result ("];
+
 /// Members of a row's details that state a duration in milliseconds.
 const DURATIONS: [&str; 2] = ["durationMs", "totalDurationMs"];
 
 /// The result in a block of a user's row. `details` is what the row states
-/// besides the block, if it contains only this result.
+/// besides the block, if it contains only this result; `stored` is the whole
+/// output of results that were too long for the row, by the ids of their calls.
 pub(super) fn result_of<'r>(
     block: &'r Json<'r>,
     details: Option<&'r Json<'r>>,
+    stored: Option<&'r Json<'r>>,
 ) -> ToolResultFact<'r> {
     let content = Content::of(block.get("content"));
     let first = content.first_text().unwrap_or_default();
+    let id = text(block, "tool_use_id");
+    let whole = stored.and_then(|stored| stored.get(id?));
     let duration = details.and_then(|details| {
         DURATIONS.iter().find_map(|name| details.get(name).and_then(Json::as_u64))
     });
     ToolResultFact {
-        id: text(block, "tool_use_id"),
+        id,
         name: None,
         outcome: outcome_of(block, first, details),
-        content,
+        content: whole.map_or(content, |whole| Content::of(Some(whole))),
         duration,
-        is_truncated: first.starts_with("<persisted-output>"),
+        is_truncated: whole.is_none()
+            && (first.starts_with(STORED[0]) || stored_in(first).is_some()),
     }
+}
+
+/// The name of the file with the whole output of a call, if its result says that
+/// the output was too long and was saved.
+pub(crate) fn stored_in(first: &str) -> Option<&str> {
+    if !STORED.iter().any(|start| first.starts_with(start)) {
+        return None;
+    }
+    let said = first.split_once("saved to")?.1.lines().next()?;
+    let path = said.split_once("tool-results")?.1.strip_prefix(['/', '\\'])?;
+    let ends = |letter: char| letter.is_whitespace() || letter == '"';
+    let name = path.split(ends).next()?.trim_end_matches(['.', ',']);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let is_name = !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain);
+    is_name.then_some(name)
 }
 
 fn outcome_of<'r>(block: &Json<'_>, first: &'r str, details: Option<&'r Json<'r>>) -> Outcome<'r> {
@@ -105,7 +129,7 @@ mod tests {
 
     fn outcome(block: &str, details: &str) -> Outcome<'static> {
         let (block, details) = (Json::parse(block).unwrap(), Json::parse(details).unwrap());
-        result_of(&block, Some(&details)).outcome.into_owned()
+        result_of(&block, Some(&details), None).outcome.into_owned()
     }
 
     #[test]
@@ -157,8 +181,34 @@ mod tests {
     fn long_output_that_is_kept_elsewhere_is_truncated() {
         let block = Json::parse(r#"{"content":"<persisted-output>\nOutput too large"}"#).unwrap();
         let details = Json::parse(r#"{"durationMs":12}"#).unwrap();
-        let result = result_of(&block, Some(&details));
+        let result = result_of(&block, Some(&details), None);
         assert!(result.is_truncated);
         assert_eq!(result.duration, Some(12));
+        let block = r#"{"tool_use_id":"t1","content":"<persisted-output>\nOutput too large (40KB). Full output saved to: /h/s/tool-results/t1.txt\n\nPreview"}"#;
+        let (block, stored) =
+            (Json::parse(block).unwrap(), Json::parse(r#"{"t1":"all"}"#).unwrap());
+        let result = result_of(&block, None, Some(&stored));
+        assert_eq!((result.content.first_text(), result.is_truncated), (Some("all"), false));
+        assert!(result_of(&block, None, None).is_truncated);
+    }
+
+    #[test]
+    fn a_result_names_the_file_with_the_whole_output() {
+        let of_command =
+            |path: &str| format!("<persisted-output>\nFull output saved to: {path}\n\nPreview");
+        let of_server = |path: &str| {
+            format!(
+                "Error: result (9 characters) exceeds maximum allowed tokens. Output has been saved to {path}.\nFormat: text"
+            )
+        };
+        for said in [of_command, of_server] {
+            assert_eq!(stored_in(&said("/h/s/tool-results/a-1_b.txt")), Some("a-1_b.txt"));
+            for other in
+                ["/h/s/x.txt", "/h/tool-results/../x.txt", "/h/tool-results/.x", "tool-results/"]
+            {
+                assert_eq!(stored_in(&said(other)), None, "{other}");
+            }
+        }
+        assert_eq!(stored_in("saved to /h/tool-results/a.txt"), None, "it is output itself");
     }
 }

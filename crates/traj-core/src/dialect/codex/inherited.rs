@@ -29,8 +29,8 @@ pub(super) fn is_marked(row: &Json<'_>) -> bool {
     super::super::is_set(row, MARK)
 }
 
-/// What a fact of another thread is here: what people and the model said is
-/// context, and the rest is nothing.
+/// Turns a fact of another thread into a fact of this one: what people and the
+/// model said becomes context, and everything else a row without a fact.
 pub(super) fn as_context<'r>(fact: Fact<'r>, kind: &'r str) -> Fact<'r> {
     let context = |kind: &'static str, content| {
         let kind = Some(Cow::Borrowed(kind));

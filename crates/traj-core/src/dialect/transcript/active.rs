@@ -11,12 +11,12 @@ use crate::run::Branches;
 
 /// The tree of a transcript, row by row.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct EntryTree {
     rows: Vec<Skeleton>,
     version: Option<SessionVersion>,
 }
 
-impl Tree {
+impl EntryTree {
     /// Takes the next row of the file. The first header states the version.
     pub fn push(&mut self, skeleton: Skeleton, version: impl FnOnce() -> SessionVersion) {
         if skeleton.kind == RowKind::Header && self.version.is_none() {
@@ -103,7 +103,7 @@ impl ActiveBranch {
         self.is_on.get(row).copied().unwrap_or_default()
     }
 
-    /// The branches that were left; zero if no branch is active.
+    /// The abandoned branches; zero if no branch is active.
     #[must_use]
     pub const fn left(&self) -> Branches {
         self.left
@@ -177,7 +177,7 @@ mod tests {
     use crate::json::Json;
 
     fn active(rows: &[&str]) -> ActiveBranch {
-        let mut tree = Tree::default();
+        let mut tree = EntryTree::default();
         for row in rows {
             let row = Json::parse(row).unwrap();
             let skeleton = Skeleton::read(&row).unwrap();

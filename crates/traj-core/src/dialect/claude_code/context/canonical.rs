@@ -1,5 +1,5 @@
-//! The canonical form of JSON that hashes are made of: compact, with the members
-//! of every object sorted by name.
+//! The canonical form of JSON for hashing: compact, with the members of every
+//! object sorted by name.
 
 use sha2::{Digest as _, Sha256};
 

@@ -3,51 +3,52 @@
 use std::collections::HashMap;
 
 use super::canonical::{self, Hash};
-use super::messages::{Messages, has};
+use super::messages::Messages;
+use super::rows::ContextRows;
 use super::{CallContext, ContextChange, ContextError, ContextPart};
 use crate::dialect::{Dialect, said, text};
-use crate::gather::RowReader;
 use crate::json::Json;
-use crate::port::Source;
 use crate::timestamp::UnixMillis;
 
-/// How much is read at once.
-pub(super) const BLOCK: usize = 1024 * 1024;
-
-/// How many places for messages all requests may have together.
+/// How many messages all requests may list in total.
 const MOST_PLACES: usize = 4_000_000;
 
 /// The newest request.
 const LAST: &str = "last";
 
 /// Stands for a message whose hash is not recorded.
-const UNKNOWN: u32 = u32::MAX;
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// What rows with requests and answers contain.
+const MARKS: [&str; 2] = ["\"api-request\"", "\"requestRef\""];
 
 /// One request.
 #[derive(Debug)]
-struct Request {
-    id: String,
-    agent: Option<String>,
+pub(super) struct Request {
+    pub(super) id: String,
+    pub(super) agent: Option<String>,
     at: Option<UnixMillis>,
-    settings: String,
-    frame: String,
-    base: Option<String>,
-    keep: usize,
+    pub(super) settings: String,
+    pub(super) frame: String,
+    pub(super) base: Option<String>,
+    pub(super) keep: usize,
     /// Numbers of hashes.
-    tail: Vec<u32>,
+    pub(super) tail: Vec<u32>,
+    /// How many messages it has.
+    pub(super) length: usize,
 }
 
 /// All requests, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    requests: Vec<Request>,
+    pub(super) requests: Vec<Request>,
     by_id: HashMap<String, usize>,
-    hashes: Vec<Hash>,
+    pub(super) hashes: Vec<Hash>,
     numbers: HashMap<Hash, u32>,
     places: usize,
     /// The request that the wanted call answers, and the answer's id.
     asked: Option<(String, String)>,
-    /// The answer of each request that may be wanted by its own id.
+    /// The answer of each request.
     answers: HashMap<String, String>,
 }
 
@@ -59,23 +60,17 @@ pub(super) struct Wanted {
 }
 
 impl Requests {
-    /// Reads the requests. `call` is looked for on the way.
-    pub(super) fn read(source: &dyn Source, call: &str) -> Result<Self, ContextError> {
+    /// Reads the requests, and looks for `call` meanwhile.
+    pub(super) fn read(rows: &dyn ContextRows, call: &str) -> Result<Self, ContextError> {
         let mut requests = Self::default();
-        let mut reader = RowReader::new(source, BLOCK);
-        while let Some(piece) = reader.next().map_err(source_error)? {
-            let line = piece.bytes;
-            let may_answer = has(line, b"\"requestRef\"");
-            if !piece.is_whole || !(may_answer || has(line, b"\"api-request\"")) {
-                continue;
-            }
-            let Ok(row) = Json::parse_lossy(line) else { continue };
-            match text(&row, "type") {
-                Some("api-request") => requests.push(&row)?,
-                Some("assistant") => requests.answer(&row, call),
+        rows.each(&MARKS, &mut |taken| {
+            match text(&taken.row, "type") {
+                Some("api-request") => requests.push(&taken.row)?,
+                Some("assistant") => requests.answer(&taken.row, call),
                 _ => {}
             }
-        }
+            Ok(())
+        })?;
         if requests.requests.is_empty() { Err(ContextError::NotRecorded) } else { Ok(requests) }
     }
 
@@ -86,8 +81,15 @@ impl Requests {
         if self.places > MOST_PLACES {
             return Err(ContextError::TooLarge);
         }
-        let tail = hashes.iter().map(|hash| self.number(hash.as_str())).collect();
+        let tail: Vec<u32> = hashes.iter().map(|hash| self.number(hash.as_str())).collect();
         let keep = row.get("keep").and_then(Json::as_u64).unwrap_or_default();
+        let keep = usize::try_from(keep).unwrap_or(usize::MAX);
+        let base = said(row, "base").map(str::to_owned);
+        let kept = match self.base_of(base.as_deref()) {
+            Some(base) => self.requests.get(base).map_or(0, |base| base.length.min(keep)),
+            None if base.is_some() => keep,
+            None => 0,
+        };
         self.by_id.insert(id.to_owned(), self.requests.len());
         self.requests.push(Request {
             id: id.to_owned(),
@@ -95,8 +97,9 @@ impl Requests {
             at: Dialect::ClaudeCode.time_of(row),
             settings: row.get("params").map(Json::to_line).unwrap_or_default(),
             frame: text(row, "shapeHash").unwrap_or_default().to_owned(),
-            base: said(row, "base").map(str::to_owned),
-            keep: usize::try_from(keep).unwrap_or(usize::MAX),
+            length: kept.saturating_add(tail.len()),
+            base,
+            keep,
             tail,
         });
         Ok(())
@@ -123,13 +126,39 @@ impl Requests {
         {
             self.asked = Some((request.to_owned(), answer.to_owned()));
         }
-        if request == call || call == LAST {
-            self.answers.clear();
+        if !answer.is_empty() && self.by_id.contains_key(request) {
             self.answers.insert(request.to_owned(), answer.to_owned());
         }
     }
 
-    /// The request that a call means.
+    /// The request that another one continues.
+    pub(super) fn base_of(&self, base: Option<&str>) -> Option<usize> {
+        self.by_id.get(base?).copied()
+    }
+
+    /// The number of a request.
+    pub(super) fn by_id(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The answer to a request, by the id of the message.
+    pub(super) fn answer_to(&self, request: &Request) -> Option<&str> {
+        self.answers.get(&request.id).map(String::as_str)
+    }
+
+    /// The recorded hash of each answer: if a request continues all messages of
+    /// another one, its first new message is the answer to that. Redaction may have
+    /// changed the answer, so its own hash cannot be used to find it.
+    pub(super) fn places_of_answers(&self) -> HashMap<&str, u32> {
+        let place = |request: &Request| {
+            let base = self.requests.get(self.base_of(request.base.as_deref())?)?;
+            let first = request.tail.first().filter(|number| **number != UNKNOWN)?;
+            (base.length == request.keep).then_some((self.answer_to(base)?, *first))
+        };
+        self.requests.iter().filter_map(place).collect()
+    }
+
+    /// The request that `call` refers to.
     pub(super) fn wanted(&self, call: &str) -> Result<Wanted, ContextError> {
         let asked = self.asked.as_ref().map_or(call, |(request, _)| request);
         let request = match self.by_id.get(asked) {
@@ -143,7 +172,7 @@ impl Requests {
 
     /// The messages of a request: the first ones of the request that it continues,
     /// and its own.
-    fn messages_of(&self, request: usize) -> Result<Vec<u32>, ContextError> {
+    pub(super) fn messages_of(&self, request: usize) -> Result<Vec<u32>, ContextError> {
         let (mut chain, mut at) = (Vec::new(), Some(request));
         let mut unknown = 0;
         while let Some(request) = at.and_then(|at| self.requests.get(at)) {
@@ -153,7 +182,7 @@ impl Requests {
                 unknown = request.keep;
             }
             if chain.len() > self.requests.len() {
-                // The requests continue each other in a circle.
+                // The requests continue each other in a cycle.
                 return Err(ContextError::UnknownCall);
             }
         }
@@ -175,7 +204,7 @@ impl Requests {
         (hashes, request.and_then(|request| canonical::parse(&request.frame)))
     }
 
-    fn hash(&self, number: u32) -> Option<Hash> {
+    pub(super) fn hash(&self, number: u32) -> Option<Hash> {
         self.hashes.get(number as usize).copied()
     }
 
@@ -225,8 +254,4 @@ impl Requests {
 pub(super) fn missing(hash: Option<Hash>) -> ContextPart {
     let hash = hash.map(|hash| canonical::show(&hash)).unwrap_or_default();
     ContextPart { hash, check: super::ContextCheck::Missing, value: Json::Null }
-}
-
-pub(super) fn source_error(error: crate::gather::GatherError) -> ContextError {
-    ContextError::Source(error.into_source_error("the session"))
 }

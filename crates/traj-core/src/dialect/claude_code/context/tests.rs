@@ -89,3 +89,68 @@ fn a_text_may_be_written_down_without_its_block() {
     assert_eq!(context.messages[0].check, ContextCheck::Verified);
     assert_eq!(context.messages[0].value.to_line(), sent);
 }
+
+/// The rows of a session as a bundle has them.
+struct Redacted<'s>(&'s str);
+
+impl ContextRows for Redacted<'_> {
+    fn each(&self, _: &[&str], take: &mut TakeContextRow<'_>) -> Result<(), ContextError> {
+        let mut start = 0;
+        for line in self.0.lines() {
+            let place = start..start + line.len() as u64;
+            start = place.end + 1;
+            take(ContextRow::new(Json::parse(line).unwrap_or_default(), place))?;
+        }
+        Ok(())
+    }
+
+    fn are_redacted(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_redacted_answer_is_found_by_its_place() {
+    let redacted = SESSION.replace("\"command\":\"", "\"command\":\"<redacted:x> ");
+    assert_ne!(redacted, SESSION);
+    let context = context_in(&Redacted(&redacted), "msg_32").unwrap();
+    let checks: Vec<&str> = context.messages.iter().map(|part| part.check.as_str()).collect();
+    assert_eq!(checks, ["verified", "redacted", "verified"]);
+    assert!(context.messages[1].value.to_line().contains("<redacted:x>"));
+    let whole = context_in(&Redacted(SESSION), "msg_32").unwrap();
+    assert!(whole.is_verified());
+}
+
+#[test]
+fn a_table_has_every_context_and_where_its_parts_are() {
+    let sources = MemorySources::new();
+    sources.put("s", SESSION);
+    let source = sources.open("s").unwrap();
+    let table = ContextTable::read(&SourceRows(&*source)).unwrap();
+    assert!(table.parts.iter().all(|part| part.check == ContextCheck::Verified));
+    for part in &table.parts {
+        for row in &part.rows {
+            let text = SESSION.get(row.start as usize..row.end as usize).unwrap();
+            let member = if part.basis == TableBasis::Frame { "shape" } else { "message" };
+            assert!(Json::parse(text).unwrap().get(member).is_some());
+        }
+    }
+    let mut number = 0;
+    for request in &table.requests {
+        let context = context(SESSION, &request.id).unwrap();
+        let since = request.since.map(|since| {
+            let added = context.messages.len() as u64 - since.kept;
+            let before = table.requests[since.before as usize].id.clone();
+            (before, since.kept, since.dropped, added, since.has_new_frame, since.has_new_settings)
+        });
+        let change = context.since.map(|since| {
+            let (frame, settings) = (since.has_new_frame, since.has_new_settings);
+            (since.request, since.kept, since.dropped, since.added, frame, settings)
+        });
+        assert_eq!(since, change, "{}", request.id);
+        number += 1;
+    }
+    assert_eq!(number, 4);
+    let answers: Vec<_> = table.requests.iter().filter_map(|one| one.answer.as_deref()).collect();
+    assert_eq!(answers, ["msg_31", "msg_32"]);
+}
