@@ -1,4 +1,4 @@
-//! Where each agent keeps its sessions: a table, and what it means on a host.
+//! Where each agent stores its sessions: a table, and what it means on a host.
 //!
 //! The table says which variables and default directories a program uses, how
 //! its files are named, which of them belong to another session, and which hold
@@ -59,6 +59,8 @@ pub enum FileKind {
     Registry,
     /// A part of another session, such as the rows of a sub-agent.
     Part,
+    /// A session in the format of an old version, which traj does not read.
+    Old,
 }
 
 /// How a path states the id of its session.

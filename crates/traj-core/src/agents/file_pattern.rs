@@ -1,7 +1,7 @@
 //! Patterns of relative paths: `*` stands for any characters of one name.
 
 /// A pattern of a relative path. `*` stands for any number of characters within
-/// one name; a name that a `*` begins is never hidden.
+/// one name; at the start of a name, it does not match hidden files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPattern(&'static str);
 
@@ -16,12 +16,12 @@ impl PathPattern {
         self.0
     }
 
-    /// The patterns of the names on the way, outermost first.
+    /// The pattern of each component, outermost first.
     pub fn names(self) -> impl DoubleEndedIterator<Item = NamePattern> {
         self.0.split('/').map(NamePattern)
     }
 
-    /// Whether a path ends with names that fit.
+    /// Whether a path ends with matching names.
     #[must_use]
     pub fn is_end_of(self, path: &str) -> bool {
         let mut names = path.rsplit('/').filter(|name| !name.is_empty());
@@ -34,13 +34,13 @@ impl PathPattern {
 pub struct NamePattern(&'static str);
 
 impl NamePattern {
-    /// The only name that fits, if there is no `*` in the pattern.
+    /// The only name that matches, if there is no `*` in the pattern.
     #[must_use]
     pub fn only(self) -> Option<&'static str> {
         (!self.0.contains('*')).then_some(self.0)
     }
 
-    /// Whether a name fits.
+    /// Whether a name matches.
     #[must_use]
     pub fn fits(self, name: &str) -> bool {
         let mut parts = self.0.split('*');

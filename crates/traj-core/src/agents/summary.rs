@@ -20,6 +20,8 @@ pub struct SessionSummary {
     pub session: Option<String>,
     /// The session that this one continues or was forked from.
     pub parent: Option<String>,
+    /// Whether it belongs to that session and is read with it.
+    pub is_part: bool,
     /// The time of the last row that was read.
     pub last_at: Option<UnixMillis>,
 }
@@ -32,7 +34,7 @@ impl SessionSummary {
         self.given.as_deref().or(self.prompt.as_deref())
     }
 
-    /// Reads whole and torn lines of a session; a torn line is passed over.
+    /// Reads whole and torn lines of a session; a torn line is skipped.
     pub fn read(&mut self, dialect: Dialect, lines: &[u8]) {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
         {
@@ -59,6 +61,7 @@ impl SessionSummary {
                     take(&mut self.workspace, start.workspace);
                     take(&mut self.session, start.session);
                     take(&mut self.parent, start.parent);
+                    self.is_part |= start.is_part;
                 }
                 Fact::Prompt(prompt) if self.prompt.is_none() => {
                     self.prompt = typed(prompt.content);

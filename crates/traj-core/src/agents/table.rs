@@ -1,7 +1,7 @@
 //! The table: one row per program, by name.
 //!
 //! To add a program, add its row here, its dialect, and its lines in
-//! `docs/agents.md`. The tests in `tests.rs` and `tests/it/reading/agents.rs`
+//! `docs/agents.md`. The tests in `tests.rs` and `tests/it/reading/discovery.rs`
 //! need one line each.
 
 use super::place::{Folder, Named, Place, Variable};
@@ -19,6 +19,11 @@ const fn database(pattern: &'static str) -> AgentFiles {
 const fn registry(pattern: &'static str) -> AgentFiles {
     let pattern = PathPattern::new(pattern);
     AgentFiles { pattern, kind: FileKind::Registry, id: IdPlace::Nowhere }
+}
+
+const fn old(pattern: &'static str) -> AgentFiles {
+    let pattern = PathPattern::new(pattern);
+    AgentFiles { pattern, kind: FileKind::Old, id: IdPlace::Nowhere }
 }
 
 const fn part(pattern: &'static str) -> PathPattern {
@@ -155,7 +160,7 @@ const GOOSE: Agent = Agent {
     places: &[Place {
         variables: &[folder("GOOSE_PATH_ROOT", "data/sessions")],
         defaults: &[Folder::Data("goose/sessions"), Folder::Data("Block/goose/sessions")],
-        files: &[database("sessions.db")],
+        files: &[database("sessions.db"), old("*.jsonl")],
     }],
     parts: &[],
 };
@@ -194,7 +199,11 @@ const OPENCODE: Agent = Agent {
     places: &[Place {
         variables: &[file("OPENCODE_DB", Folder::Data("opencode"))],
         defaults: &[Folder::Data("opencode")],
-        files: &[database("opencode.db"), database("opencode-*.db")],
+        files: &[
+            database("opencode.db"),
+            database("opencode-*.db"),
+            old("storage/session/*/*.json"),
+        ],
     }],
     parts: &[],
 };

@@ -1,26 +1,31 @@
-//! Sessions of Claude Code that are more than one straight list of rows.
+//! Sessions of Claude Code that are more than a plain list of rows.
 //!
 //! - A fork, or the copy that old versions make to resume, begins with the rows of
-//!   another session. Those count there.
-//! - A question that was taken back leaves a branch of the tree.
+//!   another session. Those rows count in the other session.
+//! - A question that was taken back leaves an abandoned branch.
 //! - A row may be written again, with another parent.
-//! - Sub-agents have files of their own. Their rows go between the others, in order
-//!   of time; the file's name says which agent it is, and the file beside it which
-//!   call started it.
+//! - Sub-agents have their own files. Their rows are inserted between the others,
+//!   in chronological order. The file's name says which agent it is, and the file
+//!   beside it says which call started it.
 //!
-//! Such rows are marked and stay where they are, so that every reader knows them. A
-//! session that has none of this is read in place.
+//! - Long output of a tool may be in a file of its own. It is added to the row of
+//!   the result.
+//!
+//! Such rows are marked and stay where they are, so that every reader recognises
+//! them. A session that has none of this is read in place.
 //!
 //! - `row_reader`: lines of a file, one after the other.
 //! - `survey`: what each row says about its place.
 //! - `fate`: which rows count.
 //! - `agents`: the files of sub-agents.
+//! - `stored_output`: the files with long output.
 //! - `merge`: writes the rows.
 
 mod agents;
 mod fate;
 mod merge;
 mod row_reader;
+mod stored_output;
 mod survey;
 
 pub(super) use self::agents::Agent;
@@ -32,10 +37,11 @@ use crate::dialect::{Dialect, Head, sniff};
 use crate::limits::Reading;
 
 use self::fate::Fates;
+use self::stored_output::StoredOutput;
 use self::survey::Survey;
 
 /// Writes the rows of a session. Returns `false` if it can be read in place, or is
-/// no session of Claude Code.
+/// not a session of Claude Code.
 pub(super) fn rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
     let length = file.source.len().min(Reading::standard().short_head_bytes as u64);
     let mut head = vec![0; usize::try_from(length).unwrap_or_default()];
@@ -47,10 +53,11 @@ pub(super) fn rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<
     let survey = Survey::of(file.source, stem)?;
     let fates = Fates::of(&survey);
     let agents = agents::of(file, stem, &survey, &fates)?;
-    if agents.is_empty() && fates.are_plain() {
+    let stored = StoredOutput::of(file)?;
+    if agents.is_empty() && fates.are_plain() && stored.is_empty() && !survey.is_too_long {
         return Ok(false);
     }
-    merge::write(file, &survey, &fates, agents, rows)?;
+    merge::write(file, &survey, &fates, agents, &stored, rows)?;
     Ok(true)
 }
 

@@ -9,6 +9,7 @@ mod goose;
 mod merge;
 mod openclaw;
 mod opencode;
+mod scans;
 
 pub(super) use opencode::{is_export, rows_of_export};
 
@@ -144,12 +145,6 @@ pub fn session_rows(
         }
         (_, GatheredPart::Runtime) => Err(GatherError::NoSession { session: chosen.id.clone() }),
     }
-}
-
-/// A text cell that is not blank.
-fn said(cell: Option<&Cell>) -> Option<String> {
-    let text = cell?.as_str()?;
-    (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
 /// Numbers from here on are milliseconds since 1970, smaller ones seconds: the

@@ -24,7 +24,7 @@ pub enum GatherError {
         /// How many.
         count: usize,
     },
-    /// The rows take more room than the limit.
+    /// The rows need more space than the limit allows.
     #[error("the session is too large")]
     TooLarge,
     /// The compressed data, or the document, are damaged.
@@ -33,7 +33,7 @@ pub enum GatherError {
     /// The database cannot be read.
     #[error(transparent)]
     Tables(#[from] TablesError),
-    /// The rows cannot be kept.
+    /// The rows cannot be stored.
     #[error(transparent)]
     Scratch(#[from] ScratchError),
     /// A file cannot be read.

@@ -1,20 +1,24 @@
 //! Files that are not read as they are: rows that replace each other, documents,
-//! and sessions that need files beside theirs.
+//! and sessions with additional files.
 
 mod aider;
+mod atif;
 mod codex;
 mod document;
 mod gemini;
 mod history;
 mod lines;
+mod otlp;
 mod pi;
 mod qwen_code;
 
 use super::{GatherError, RowWriter, claude_code};
+use crate::dialect::begins_otlp;
 use crate::json::Json;
 use crate::limits::Reading;
 use crate::port::{Source, Sources};
 
+pub use codex::thread_folder;
 pub use qwen_code::sub_agent_folder;
 
 /// A plain file to gather: already unpacked.
@@ -35,11 +39,17 @@ pub struct GatheredFile<'f> {
 /// # Errors
 /// See [`GatherError`].
 pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
-    let head = head_of(file.source)?;
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
-    if document::is_known(head) {
+    let start = lines::read(file.source, 0, file.source.len().min(START))?;
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
+    if begins_otlp(start) {
+        otlp::rows(file.source, rows)?;
+        return Ok(true);
+    }
+    if document::is_known(start) {
         return document::rows(file.source, rows).map(|()| true);
     }
+    let head = head_of(file.source)?;
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     if line.starts_with(aider::START) {
@@ -60,7 +70,7 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
         return Ok(true);
     }
     match first.get("type").and_then(Json::as_str) {
-        Some("session_meta") => codex::rows(&first, file.source, rows),
+        Some("session_meta") => codex::rows(&first, file, rows),
         Some("session") => pi::rows(&first, file.source, rows),
         _ => Ok(qwen_code::rows(file, rows)? || claude_code::rows(file, rows)?),
     }
@@ -72,6 +82,9 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
 pub fn is_history(head: &str) -> bool {
     head.trim_start_matches('\u{feff}').trim_start().starts_with(aider::START)
 }
+
+/// Documents are recognised by their first bytes: this many.
+const START: u64 = 4_096;
 
 /// How deep the first row of a file is read.
 const HEADER_DEPTH: usize = 3;

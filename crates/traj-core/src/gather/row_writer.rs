@@ -51,7 +51,7 @@ impl<'s> RowWriter<'s> {
         self.bytes(line.as_bytes())
     }
 
-    /// Writes a row that is JSON already. One that spans lines is brought to one;
+    /// Writes a row that is JSON already. One that spans several lines is joined;
     /// one that is not JSON stays as it is, and its readers count it.
     ///
     /// # Errors

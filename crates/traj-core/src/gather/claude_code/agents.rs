@@ -6,7 +6,7 @@ use crate::gather::{GatherError, GatheredFile};
 use crate::json::{Json, Object};
 use crate::port::{Source, SourceError};
 
-/// What the program says about a sub-agent is short.
+/// The program's notes about a sub-agent are short.
 const LONGEST_NOTE: u64 = 64 * 1024;
 
 /// A sub-agent with a file of its own.
@@ -50,7 +50,7 @@ pub(super) fn of(
     for (id, name) in found {
         let source = match file.sources.open(&name) {
             Ok(source) => source,
-            // It was removed, or is somebody's trap.
+            // It was removed, or something else is there on purpose.
             Err(SourceError::NotFound { .. } | SourceError::NotRegular { .. }) => continue,
             Err(error) => return Err(error.into()),
         };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::survey::{NONE, Row, RowKind, Survey};
 use crate::run::Branches;
 
-/// What becomes of a row.
+/// Whether a row counts, and if not, why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It counts.
@@ -13,7 +13,7 @@ pub(super) enum Fate {
     Own,
     /// It belongs to the session that this one is a copy of.
     Inherited,
-    /// It is on a branch that was left.
+    /// It is on an abandoned branch.
     Left,
     /// An earlier row has the same id.
     Repeated,
@@ -32,7 +32,7 @@ pub(super) struct Fates {
     fates: Vec<Fate>,
     /// For a row of a side chain, the row that begins it.
     roots: Vec<u32>,
-    /// The branches that were left.
+    /// The abandoned branches.
     pub(super) left: Branches,
 }
 
@@ -74,41 +74,49 @@ impl Fates {
     }
 }
 
-/// Ids with their lines, sorted by id.
-type Ids = Vec<(u64, u32)>;
+/// The lines of rows, sorted by the ids of the rows.
+type Ids = Vec<u32>;
 
-fn line_of(ids: &Ids, id: u64) -> Option<u32> {
-    let place = ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-    ids.get(place).map(|(_, line)| *line)
+/// The id of the row on a line.
+fn id_of(rows: &[Row], line: u32) -> u64 {
+    rows.get(line as usize).map_or(0, |row| row.id)
+}
+
+fn line_of(rows: &[Row], ids: &Ids, id: u64) -> Option<u32> {
+    let place = ids.binary_search_by_key(&id, |line| id_of(rows, *line)).ok()?;
+    ids.get(place).copied()
 }
 
 /// Finds repeated rows, and the line of each row's parent. The first row with an
 /// id counts, and the last one says where it belongs.
 fn links(rows: &[Row], fates: &mut [Fate]) -> (Ids, Vec<u32>) {
-    let mut ids: Ids = (0_u32..)
-        .zip(rows)
-        .filter(|(_, row)| row.kind != RowKind::Beside && row.id != 0)
-        .map(|(line, row)| (row.id, line))
-        .collect();
-    ids.sort_unstable();
+    let has_id = |row: &Row| row.kind != RowKind::Beside && row.id != 0;
+    let lines = (0_u32..).zip(rows).filter(|(_, row)| has_id(row));
+    let mut ids: Ids = lines.map(|(line, _)| line).collect();
+    ids.sort_unstable_by_key(|line| (id_of(rows, *line), *line));
     let mut last: Vec<(u32, u32)> = Vec::new();
     for pair in ids.windows(2) {
-        if let [(before, first), (id, line)] = pair
-            && before == id
+        if let [first, line] = pair
+            && id_of(rows, *first) == id_of(rows, *line)
         {
             if let Some(fate) = fates.get_mut(*line as usize) {
                 *fate = Fate::Repeated;
             }
             match last.last_mut() {
-                Some((known, newest)) if rows_share(rows, *known, *first) => *newest = *line,
+                Some((known, newest)) if id_of(rows, *known) == id_of(rows, *first) => {
+                    *newest = *line;
+                }
                 _ => last.push((*first, *line)),
             }
         }
     }
-    ids.dedup_by_key(|(id, _)| *id);
+    ids.dedup_by_key(|line| id_of(rows, *line));
     let mut parents: Vec<u32> = rows
         .iter()
-        .map(|row| if row.parent == 0 { NONE } else { line_of(&ids, row.parent).unwrap_or(NONE) })
+        .map(|row| match row.parent {
+            0 => NONE,
+            parent => line_of(rows, &ids, parent).unwrap_or(NONE),
+        })
         .collect();
     for (first, newest) in last {
         let moved = parents.get(newest as usize).copied().unwrap_or(NONE);
@@ -119,18 +127,13 @@ fn links(rows: &[Row], fates: &mut [Fate]) -> (Ids, Vec<u32>) {
     (ids, parents)
 }
 
-fn rows_share(rows: &[Row], one: u32, other: u32) -> bool {
-    let id = |line: u32| rows.get(line as usize).map(|row| row.id);
-    id(one) == id(other)
-}
-
 /// Which rows are copies from another session.
 fn inherited_rows(survey: &Survey, parents: &[u32]) -> Vec<bool> {
     let rows = &survey.rows;
     let last_foreign = rows.iter().rposition(|row| row.is_foreign);
     let copied = if survey.is_old { copied_at_once(rows) } else { None };
     let began = survey.began.unwrap_or(i64::MIN);
-    // No answer of its own is older than the file, however soon it was copied.
+    // The session's own answers are never older than the file, however soon it was copied.
     let is_older = |row: &Row| row.kind == RowKind::Assistant && row.at < began;
     let last_older = rows.iter().rposition(is_older);
     let until = last_foreign.max(copied).max(last_older);
@@ -177,7 +180,7 @@ fn copied_at_once(rows: &[Row]) -> Option<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Unknown,
-    /// On the way from a leaf to its root.
+    /// On the path from a leaf to its root.
     On,
     /// Beside it.
     Off,
@@ -201,7 +204,7 @@ impl Tree {
         };
         // The last row is the leaf, unless the program has gone back since.
         let last = (0..rows.len()).rev().find(|at| is_main(*at));
-        let stated = line_of(ids, survey.leaf).map(|line| line as usize);
+        let stated = line_of(rows, ids, survey.leaf).map(|line| line as usize);
         if let (Some(last), Some(stated)) = (last, stated.filter(|at| is_main(*at)))
             && !tree.is_above(stated, last)
         {
@@ -250,7 +253,7 @@ impl Tree {
                 }
             }
             if let Some(slot) = self.places.get_mut(now) {
-                // A circle ends here.
+                // A cycle ends here.
                 *slot = Place::Off;
             }
             way.push(now);
@@ -263,7 +266,7 @@ impl Tree {
         }
     }
 
-    /// Finds rows beside the way that belong to it.
+    /// Finds rows beside the path that belong to it.
     fn add_what_belongs(&mut self, rows: &[Row]) {
         let on_way = rows.iter().enumerate().filter(|(at, _)| self.place(*at) == Place::On);
         let messages: HashSet<u64> = on_way

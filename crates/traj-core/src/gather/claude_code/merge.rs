@@ -1,11 +1,12 @@
-//! Writes the rows of a session and its sub-agents in order of time.
+//! Writes the rows of a session and its sub-agents in chronological order.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::agents::Agent;
 use super::fate::{Fate, Fates};
 use super::row_reader::RowReader;
-use super::survey::Survey;
+use super::stored_output::StoredOutput;
+use super::survey::{MOST_ROWS, Survey};
 use crate::dialect::Dialect;
 use crate::gather::{GatherError, GatheredFile, RowWriter};
 use crate::json::{Json, Object};
@@ -17,8 +18,8 @@ use crate::timestamp::UnixMillis;
 const BLOCK: usize = 1024 * 1024;
 const AGENT_BLOCK: usize = 64 * 1024;
 
-/// How many sub-agents are read side by side. Further ones wait, and come later
-/// than their time.
+/// How many sub-agents are read side by side. Further ones wait, so their rows
+/// come late.
 const MOST_OPEN: usize = 64;
 
 /// Writes all rows.
@@ -27,9 +28,10 @@ pub(super) fn write(
     survey: &Survey,
     fates: &Fates,
     agents: Vec<Agent>,
+    stored: &StoredOutput<'_>,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
-    let mut agents = Agents::of(&agents)?;
+    let mut agents = Agents::of(&agents)?.with_output(stored);
     let mut reader = RowReader::new(file.source, BLOCK);
     let (mut line, mut clock) = (0, i64::MIN);
     let mut names = SideNames::default();
@@ -41,7 +43,8 @@ pub(super) fn write(
         }
         if piece.is_whole {
             let side = fates.root_of(line).and_then(|root| names.of(root, line, piece.bytes));
-            push_mark(fates.of_line(line), side, piece.bytes, rows)?;
+            let mark = Mark { fate: fates.of_line(line), agent: side, stored: Some(stored) };
+            mark.write(piece.bytes, rows)?;
         } else {
             rows.bytes(piece.bytes)?;
         }
@@ -59,31 +62,46 @@ pub(super) fn write(
         note.push("entries", fates.left.entries);
         rows.row(&Json::Object(note))?;
     }
+    if survey.is_too_long {
+        let mut note = Object::with_capacity(2);
+        note.push("type", "rows-not-sorted");
+        note.push("limit", MOST_ROWS as u64);
+        rows.row(&Json::Object(note))?;
+    }
     Ok(())
 }
 
-/// Writes a row with what it needs to say.
-fn push_mark(
+/// What is added to a row.
+struct Mark<'m> {
     fate: Fate,
-    agent: Option<&str>,
-    line: &[u8],
-    rows: &mut RowWriter<'_>,
-) -> Result<(), GatherError> {
-    let line = line.trim_ascii_start();
-    let members = line.strip_prefix(b"{").filter(|rest| !rest.trim_ascii_start().starts_with(b"}"));
-    let Some(members) = members else { return rows.bytes(line) };
-    rows.bytes(b"{")?;
-    rows.bytes(match fate {
-        Fate::Own => b"",
-        Fate::Inherited => b"\"inherited\":true,",
-        Fate::Left => b"\"left\":true,",
-        Fate::Repeated => b"\"repeated\":true,",
-    })?;
-    if let Some(agent) = agent.filter(|_| !has_agent(line)) {
-        let agent = Json::from(agent).to_line();
-        rows.bytes(format!("\"agentId\":{agent},").as_bytes())?;
+    agent: Option<&'m str>,
+    /// Where long output may be.
+    stored: Option<&'m StoredOutput<'m>>,
+}
+
+impl Mark<'_> {
+    /// Writes a row with its mark.
+    fn write(&self, line: &[u8], rows: &mut RowWriter<'_>) -> Result<(), GatherError> {
+        let line = line.trim_ascii_start();
+        let members =
+            line.strip_prefix(b"{").filter(|rest| !rest.trim_ascii_start().starts_with(b"}"));
+        let Some(members) = members else { return rows.bytes(line) };
+        rows.bytes(b"{")?;
+        rows.bytes(match self.fate {
+            Fate::Own => b"",
+            Fate::Inherited => b"\"inherited\":true,",
+            Fate::Left => b"\"left\":true,",
+            Fate::Repeated => b"\"repeated\":true,",
+        })?;
+        if let Some(agent) = self.agent.filter(|_| !has_agent(line)) {
+            let agent = Json::from(agent).to_line();
+            rows.bytes(format!("\"agentId\":{agent},").as_bytes())?;
+        }
+        if let Some(member) = self.stored.and_then(|stored| stored.member(line)) {
+            rows.bytes(member.as_bytes())?;
+        }
+        rows.bytes(members)
     }
-    rows.bytes(members)
 }
 
 fn has_agent(line: &[u8]) -> bool {
@@ -114,6 +132,7 @@ pub(in crate::gather) struct Agents<'a> {
     /// Those that have not begun, by the time at which they do.
     waiting: VecDeque<(i64, &'a Agent)>,
     open: Vec<AgentRows<'a>>,
+    stored: Option<&'a StoredOutput<'a>>,
 }
 
 /// The rows of one sub-agent, and the next of them.
@@ -131,7 +150,12 @@ impl<'a> Agents<'a> {
             waiting.push((first_time(&*agent.source)?, agent));
         }
         waiting.sort_by_key(|(at, agent)| (*at, agent.id.clone()));
-        Ok(Self { waiting: waiting.into(), open: Vec::new() })
+        Ok(Self { waiting: waiting.into(), open: Vec::new(), stored: None })
+    }
+
+    /// Long output of the sub-agents is stored with that of their session.
+    fn with_output(self, stored: &'a StoredOutput<'a>) -> Self {
+        Self { stored: Some(stored), ..self }
     }
 
     /// Writes the rows that are older than `until`.
@@ -158,7 +182,8 @@ impl<'a> Agents<'a> {
                 return Ok(());
             };
             if let Some(line) = first.next.take() {
-                push_mark(Fate::Own, Some(&first.agent.id), &line, rows)?;
+                let agent = Some(first.agent.id.as_str());
+                Mark { fate: Fate::Own, agent, stored: self.stored }.write(&line, rows)?;
                 rows.bytes(b"\n")?;
             }
             first.advance()?;

@@ -29,7 +29,7 @@ pub(crate) struct RowReader<'s> {
     /// The offset of the next read.
     offset: u64,
     held: Vec<u8>,
-    /// Where the next line begins in `held`, and up to where no line ends.
+    /// Where the next line begins in `held`, and up to where there is no line end.
     at: usize,
     searched: usize,
     is_in_long_line: bool,

@@ -16,7 +16,7 @@ const BLOCK: usize = 1024 * 1024;
 const DEPTH: usize = 2;
 
 /// More rows than this are not held in memory: they all count.
-const MOST_ROWS: usize = 400_000;
+pub(super) const MOST_ROWS: usize = if cfg!(test) { 4_000 } else { 750_000 };
 
 /// How many sub-agents are remembered.
 const MOST_AGENTS: usize = 10_000;
@@ -42,7 +42,7 @@ pub(super) enum RowKind {
 /// One line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// When it was written, in milliseconds; that of the line above if it does not
+    /// When it was written, in milliseconds; the time of the line above if it does not
     /// say.
     pub(super) at: i64,
     /// Hashes of its id, of its parent's, and of its message's; 0 for none.
@@ -63,6 +63,8 @@ pub(super) struct Row {
 pub(super) struct Survey {
     /// One for each line; empty if there are too many.
     pub(super) rows: Vec<Row>,
+    /// Whether there are too many.
+    pub(super) is_too_long: bool,
     /// The row that the program last called the current one.
     pub(super) leaf: u64,
     /// When the program began to write the file, if it says so.
@@ -86,7 +88,7 @@ impl Survey {
             let row = if piece.is_whole { surveyor.row(piece.bytes) } else { surveyor.no_row() };
             if surveyor.survey.rows.len() >= MOST_ROWS {
                 let agents = surveyor.survey.agents;
-                return Ok(Self { agents, ..Self::default() });
+                return Ok(Self { agents, is_too_long: true, ..Self::default() });
             }
             surveyor.survey.rows.push(row);
         }

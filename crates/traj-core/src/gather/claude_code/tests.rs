@@ -163,3 +163,45 @@ fn a_circle_ends() {
     };
     let _rows = gathered("s.jsonl", &[row("a", "b"), row("b", "a"), row("c", "c")].join("\n"));
 }
+
+/// A result whose output is in a file, said to be at this path.
+fn stored(path: &str) -> String {
+    let said = format!(
+        "<persisted-output>\\nOutput too large (9KB). Full output saved to: {path}\\n\\nPreview"
+    );
+    let block = format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":"{said}"}}"#);
+    let common = r#""parentUuid":null,"isSidechain":false,"sessionId":"s","timestamp":"2026-06-01T10:00:00.000Z""#;
+    format!(
+        r#"{{{common},"type":"user","uuid":"u1","message":{{"role":"user","content":[{block}]}}}}"#
+    )
+}
+
+/// The output that was added to the only row.
+fn added(row: &str, file: &str, output: &str) -> Option<String> {
+    let sources = MemorySources::new();
+    sources.put("p/s.jsonl", row);
+    sources.put(file, output);
+    let rows = gathered_from(&sources, "p/s.jsonl")?;
+    let row = Json::parse(rows.first()?).unwrap().into_owned();
+    Some(row.get("storedOutput")?.get("t1")?.as_str()?.to_owned())
+}
+
+#[test]
+fn long_output_is_taken_from_the_sessions_own_directory() {
+    let whole = "line\n\"quoted\" \u{1}\n".repeat(1_000);
+    let row = stored("/elsewhere/x/tool-results/b1.txt");
+    assert_eq!(added(&row, "p/s/tool-results/b1.txt", &whole), Some(whole.clone()));
+    assert_eq!(added(&row, "p/s/tool-results/other.txt", &whole), None);
+    assert_eq!(added(&row, "p/other/tool-results/b1.txt", &whole), None, "of another session");
+    assert_eq!(added(&stored("/etc/passwd"), "p/s/tool-results/b1.txt", &whole), None);
+    let long = "x".repeat(crate::limits::Reading::standard().stored_output_bytes + 1);
+    assert_eq!(added(&row, "p/s/tool-results/b1.txt", &long), None);
+}
+
+#[test]
+fn a_session_with_too_many_rows_says_that_copies_are_not_recognised() {
+    let row = stored("x");
+    let rows = format!("{row}\n").repeat(super::survey::MOST_ROWS + 1);
+    let gathered = gathered("s.jsonl", &rows).unwrap();
+    assert_eq!(gathered.last().unwrap(), r#"{"type":"rows-not-sorted","limit":4000}"#);
+}

@@ -1,18 +1,15 @@
 //! Crush: the tables `sessions` and `messages`, with JSON in the column `parts`,
 //! and the versions of edited files in `files`.
 //!
-//! A tool's answer is a message of its own. Times are milliseconds or seconds. The
-//! rows of sub-agents, which have a parent session, are merged in by time; each
-//! says in `thread` whose it is. The last row of a session states its
-//! cost.
+//! A tool's answer is a separate message. Times are milliseconds or seconds. The
+//! rows of sub-agents, which have a parent session, are merged in by time; `thread`
+//! names the sub-agent of each. The last row of a session states its cost.
 
-use std::ops::ControlFlow;
-
-use super::merge::{Merge, Slot, with_sub_agents};
-use super::{DatabaseSession, millis_of, said};
+use super::merge::{Merge, SessionThreads, Slot};
+use super::scans::{every_row, one_row, sessions_in, text_of, write_row};
+use super::{DatabaseSession, millis_of};
 use crate::gather::row_writer::TableRow;
 use crate::gather::{GatherError, RowWriter};
-use crate::json::Object;
 use crate::port::{Cell, Scan, Tables};
 
 const SESSIONS: &str = "sessions";
@@ -66,21 +63,14 @@ pub(super) fn recognises(tables: &dyn Tables) -> Result<bool, GatherError> {
 
 /// The sessions.
 pub(super) fn sessions(tables: &dyn Tables) -> Result<Vec<DatabaseSession>, GatherError> {
-    let mut sessions = Vec::new();
     let columns = ["id", "parent_session_id", "title", "updated_at"];
-    tables.scan(&Scan::of(SESSIONS, &columns), &mut |row| {
-        if let Some(id) = said(row.first()) {
-            sessions.push(DatabaseSession {
-                id,
-                parent: said(row.get(1)),
-                title: said(row.get(2)),
-                workspace: None,
-                changed: row.get(3).and_then(millis_of),
-            });
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(sessions)
+    sessions_in(tables, &Scan::of(SESSIONS, &columns), |id, row| DatabaseSession {
+        id,
+        parent: text_of(row.get(1)),
+        title: text_of(row.get(2)),
+        workspace: None,
+        changed: row.get(3).and_then(millis_of),
+    })
 }
 
 /// The rows of a session and of its sub-agents.
@@ -90,17 +80,9 @@ pub(super) fn rows(
     session: &DatabaseSession,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
-    let threads = with_sub_agents(all, session);
-    let mut merge = Merge::default();
-    for (stream, id) in threads.iter().enumerate() {
-        let stream = u32::try_from(stream).map_err(|_| GatherError::TooLarge)?;
-        collect(tables, id, stream, &mut merge)?;
-    }
-    for slot in merge.into_order() {
-        let thread = threads.get(slot.stream as usize).filter(|_| slot.stream > 0);
-        write(tables, &slot, thread.copied(), rows)?;
-    }
-    Ok(())
+    let threads = SessionThreads::of(all, session);
+    let slots = threads.merged(|id, stream, merge| collect(tables, id, stream, merge))?;
+    slots.iter().try_for_each(|slot| write(tables, slot, &threads, rows))
 }
 
 /// Collects the keys of the rows of one session, in order.
@@ -111,21 +93,18 @@ fn collect(
     merge: &mut Merge,
 ) -> Result<(), GatherError> {
     let key = Cell::Text(id.to_owned());
-    let mut created = None;
-    tables.scan(&Scan::of(SESSIONS, &["created_at"]).with(&[("id", &key)]), &mut |row| {
-        created = row.first().and_then(millis_of);
-        ControlFlow::Break(())
-    })?;
+    let described = [("id", &key)];
+    let scan = Scan::of(SESSIONS, &["created_at"]).with(&described);
+    let created = one_row(tables, &scan, |row| row.first().and_then(millis_of))?.flatten();
     let mut own = Vec::new();
     for (table, kind) in [(MESSAGES, MESSAGE_ROW), (FILES, FILE_ROW)] {
         if kind == FILE_ROW && !tables.has_table(table)? {
             continue;
         }
         let scan = Scan::of(table, &["id", "created_at"]);
-        tables.scan(&scan.with(&[("session_id", &key)]), &mut |row| {
+        every_row(tables, &scan.with(&[("session_id", &key)]), |row| {
             let at = row.get(1).and_then(millis_of);
-            own.extend(said(row.first()).map(|id| (at, kind, id)));
-            ControlFlow::Continue(())
+            own.extend(text_of(row.first()).map(|id| (at, kind, id)));
         })?;
     }
     own.sort();
@@ -140,7 +119,7 @@ fn collect(
 fn write(
     tables: &dyn Tables,
     slot: &Slot,
-    thread: Option<&str>,
+    threads: &SessionThreads<'_>,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
     let key = Cell::Text(slot.id.clone());
@@ -150,17 +129,12 @@ fn write(
         FILE_ROW => Scan::of(FILES, &FILE_COLUMNS),
         _ => Scan::of(SESSIONS, &SESSION_COLUMNS),
     };
-    let mut members = Object::new();
-    members.push_some("timestamp", slot.at);
-    members.push_some("thread", thread);
+    let mut members = threads.members_of(slot);
     if slot.kind == TOTALS_ROW {
         members.push("totals", true);
     }
-    let mut written = Ok(());
-    tables.scan(&scan.with(&own), &mut |cells| {
+    write_row(tables, &scan.with(&own), |cells| {
         let row = TableRow { table: scan.table, columns: scan.columns, cells, parsed: &JSON };
-        written = rows.text(&row.to_line(&members));
-        ControlFlow::Break(())
-    })?;
-    written
+        rows.text(&row.to_line(&members))
+    })
 }

@@ -1,8 +1,7 @@
 //! goose: the tables `sessions` and `messages`. Messages have increasing ids.
 
-use std::ops::ControlFlow;
-
-use super::{DatabaseSession, millis_of, said};
+use super::scans::{every_row, sessions_in, text_of, write_row};
+use super::{DatabaseSession, millis_of};
 use crate::gather::row_writer::TableRow;
 use crate::gather::{GatherError, RowWriter};
 use crate::json::{Json, Object};
@@ -26,7 +25,7 @@ const SESSION_COLUMNS: [&str; 11] = [
     "goose_mode",
 ];
 
-/// The columns of its last row: what all model calls took together.
+/// The columns of its last row: the totals of all model calls.
 const TOTAL_COLUMNS: [&str; 10] = [
     "id",
     "updated_at",
@@ -66,24 +65,17 @@ pub(super) fn recognises(tables: &dyn Tables) -> Result<bool, GatherError> {
 
 /// The sessions.
 pub(super) fn sessions(tables: &dyn Tables) -> Result<Vec<DatabaseSession>, GatherError> {
-    let mut sessions = Vec::new();
     let columns = ["id", "name", "description", "working_dir", "updated_at"];
-    tables.scan(&Scan::of(SESSIONS, &columns), &mut |row| {
-        if let Some(id) = said(row.first()) {
-            sessions.push(DatabaseSession {
-                id,
-                parent: None,
-                title: said(row.get(2)).or_else(|| said(row.get(1))),
-                workspace: said(row.get(3)),
-                changed: row.get(4).and_then(millis_of),
-            });
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(sessions)
+    sessions_in(tables, &Scan::of(SESSIONS, &columns), |id, row| DatabaseSession {
+        id,
+        parent: None,
+        title: text_of(row.get(2)).or_else(|| text_of(row.get(1))),
+        workspace: text_of(row.get(3)),
+        changed: row.get(4).and_then(millis_of),
+    })
 }
 
-/// The row of the session, its messages, and what they took together.
+/// The row of the session, its messages, and their totals.
 pub(super) fn rows(
     tables: &dyn Tables,
     session: &DatabaseSession,
@@ -92,56 +84,52 @@ pub(super) fn rows(
     let id = Cell::Text(session.id.clone());
     let own = [("id", &id)];
     let described = Scan::of(SESSIONS, &SESSION_COLUMNS).with(&own);
-    write_one(tables, &described, Time::In("created_at"), &[], rows)?;
+    write(tables, &described, RowTime::In("created_at"), &[], rows)?;
     let mut messages = Vec::new();
     let mut last = Cell::Null;
     let keys = ["id", "created_timestamp"];
-    tables.scan(&Scan::of(MESSAGES, &keys).with(&[("session_id", &id)]), &mut |row| {
+    every_row(tables, &Scan::of(MESSAGES, &keys).with(&[("session_id", &id)]), |row| {
         messages.extend(row.first().and_then(Cell::as_i64));
         let at = row.get(1).filter(|at| at.as_i64() > last.as_i64());
         last = at.unwrap_or(&last).clone();
-        ControlFlow::Continue(())
     })?;
     messages.sort_unstable();
     for message in messages {
         let message = Cell::Integer(message);
         let one = [("id", &message)];
         let scan = Scan::of(MESSAGES, &MESSAGE_COLUMNS).with(&one);
-        write_one(tables, &scan, Time::In("created_timestamp"), &[], rows)?;
+        write(tables, &scan, RowTime::In("created_timestamp"), &[], rows)?;
     }
     let totals = [("totals", Json::from(true))];
     let scan = Scan::of(SESSIONS, &TOTAL_COLUMNS).with(&own);
-    write_one(tables, &scan, Time::Is(&last), &totals, rows)
+    write(tables, &scan, RowTime::Is(&last), &totals, rows)
 }
 
 /// The time of a row.
-enum Time<'t> {
+enum RowTime<'t> {
     /// The value of this column.
     In(&'t str),
     Is(&'t Cell),
 }
 
 /// Writes the one row that a scan finds.
-fn write_one(
+fn write(
     tables: &dyn Tables,
     scan: &Scan<'_>,
-    time: Time<'_>,
+    time: RowTime<'_>,
     own: &[(&'static str, Json<'static>)],
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
-    let mut written = Ok(());
-    tables.scan(scan, &mut |cells| {
+    write_row(tables, scan, |cells| {
         let place = |name| scan.columns.iter().position(|column| *column == name);
         let at = match time {
-            Time::In(name) => place(name).and_then(|at| cells.get(at)),
-            Time::Is(at) => Some(at),
+            RowTime::In(name) => place(name).and_then(|at| cells.get(at)),
+            RowTime::Is(at) => Some(at),
         };
         let mut members = Object::new();
         members.push_some("timestamp", at.and_then(millis_of));
         own.iter().for_each(|(name, value)| members.push(*name, value.clone()));
         let row = TableRow { table: scan.table, columns: scan.columns, cells, parsed: &JSON };
-        written = rows.text(&row.to_line(&members));
-        ControlFlow::Break(())
-    })?;
-    written
+        rows.text(&row.to_line(&members))
+    })
 }

@@ -1,9 +1,10 @@
-//! Merges the rows of a session and of its sub-agents in order of time.
+//! Merges the rows of a session and of its sub-agents in chronological order.
 
 use std::collections::BTreeMap;
 
 use super::DatabaseSession;
 use crate::gather::GatherError;
+use crate::json::Object;
 
 /// The most rows of a session: their keys are held in memory.
 const MOST_ROWS: usize = 1_000_000;
@@ -57,35 +58,62 @@ impl Merge {
     }
 
     /// All rows: each stream in its order, and the streams by time.
-    pub(super) fn into_order(mut self) -> Vec<Slot> {
+    fn into_order(mut self) -> Vec<Slot> {
         self.slots.sort_by_key(|slot| (slot.at, slot.stream));
         self.slots
     }
 }
 
-/// The session and its sub-agents, theirs included, by the parents they state.
-pub(super) fn with_sub_agents<'s>(
-    all: &'s [DatabaseSession],
-    session: &'s DatabaseSession,
-) -> Vec<&'s str> {
-    let mut children: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for child in all {
-        if let Some(parent) = &child.parent {
-            children.entry(parent).or_default().push(&child.id);
+/// The ids of a session and of all its sub-agents.
+#[derive(Debug)]
+pub(super) struct SessionThreads<'s>(Vec<&'s str>);
+
+impl<'s> SessionThreads<'s> {
+    /// The session and its sub-agents, nested ones included, by their stated parents.
+    pub(super) fn of(all: &'s [DatabaseSession], session: &'s DatabaseSession) -> Self {
+        let mut children: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for child in all {
+            if let Some(parent) = &child.parent {
+                children.entry(parent).or_default().push(&child.id);
+            }
         }
+        let mut threads = vec![session.id.as_str()];
+        let mut next = 0;
+        while let Some(thread) = threads.get(next).copied() {
+            next += 1;
+            // Each is taken once: parents may form a cycle.
+            let mut own = children.remove(thread).unwrap_or_default();
+            own.sort_unstable();
+            own.retain(|child| *child != session.id);
+            own.truncate(MOST_THREADS.saturating_sub(threads.len()));
+            threads.extend(own);
+        }
+        Self(threads)
     }
-    let mut threads = vec![session.id.as_str()];
-    let mut next = 0;
-    while let Some(thread) = threads.get(next).copied() {
-        next += 1;
-        // Each is taken once: parents may form a ring.
-        let mut own = children.remove(thread).unwrap_or_default();
-        own.sort_unstable();
-        own.retain(|child| *child != session.id);
-        own.truncate(MOST_THREADS.saturating_sub(threads.len()));
-        threads.extend(own);
+
+    /// The rows of all of them in chronological order. `collect` adds those of one,
+    /// given its id and its stream.
+    pub(super) fn merged(
+        &self,
+        mut collect: impl FnMut(&str, u32, &mut Merge) -> Result<(), GatherError>,
+    ) -> Result<Vec<Slot>, GatherError> {
+        let mut merge = Merge::default();
+        for (stream, id) in self.0.iter().enumerate() {
+            let stream = u32::try_from(stream).map_err(|_| GatherError::TooLarge)?;
+            collect(id, stream, &mut merge)?;
+        }
+        Ok(merge.into_order())
     }
-    threads
+
+    /// The members that every row gets: `timestamp`, and `thread` if it belongs to a
+    /// sub-agent.
+    pub(super) fn members_of(&self, slot: &Slot) -> Object<'s> {
+        let thread = self.0.get(slot.stream as usize).filter(|_| slot.stream > 0);
+        let mut members = Object::new();
+        members.push_some("timestamp", slot.at);
+        members.push_some("thread", thread.copied());
+        members
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +150,6 @@ mod tests {
             session("c", Some("b")),
             session("other", None),
         ];
-        assert_eq!(with_sub_agents(&all, &all[0]), ["a", "b", "c"]);
+        assert_eq!(SessionThreads::of(&all, &all[0]).0, ["a", "b", "c"]);
     }
 }

@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use super::{DatabaseSession, millis_of, said};
+use super::scans::{every_row, one_row, text_of, write_row};
+use super::{DatabaseSession, millis_of};
 use crate::gather::{GatherError, RowWriter};
 use crate::json::{Json, Object};
 use crate::port::{Cell, Scan, Tables};
@@ -35,35 +36,32 @@ pub(super) fn sessions(tables: &dyn Tables) -> Result<Vec<DatabaseSession>, Gath
     let mut current = BTreeMap::new();
     if tables.has_table(NODES)? {
         let columns = ["session_key", "current_session_id"];
-        tables.scan(&Scan::of(NODES, &columns), &mut |row| {
-            current.extend(said(row.first()).zip(said(row.get(1))));
-            ControlFlow::Continue(())
+        every_row(tables, &Scan::of(NODES, &columns), |row| {
+            current.extend(text_of(row.first()).zip(text_of(row.get(1))));
         })?;
     }
     let mut sessions = BTreeMap::new();
     if tables.has_table(WINDOWS)? {
         let columns =
             ["session_id", "display_name", "parent_session_key", "spawned_by", "updated_at"];
-        tables.scan(&Scan::of(WINDOWS, &columns), &mut |row| {
-            if let Some(id) = said(row.first()) {
-                let parent = said(row.get(2)).or_else(|| said(row.get(3)));
+        every_row(tables, &Scan::of(WINDOWS, &columns), |row| {
+            if let Some(id) = text_of(row.first()) {
+                let parent = text_of(row.get(2)).or_else(|| text_of(row.get(3)));
                 let parent = parent.map(|key| current.get(&key).cloned().unwrap_or(key));
-                let title = said(row.get(1));
+                let title = text_of(row.get(1));
                 let changed = row.get(4).and_then(millis_of);
                 let workspace = None;
                 let session = DatabaseSession { id: id.clone(), parent, title, workspace, changed };
                 sessions.insert(id, session);
             }
-            ControlFlow::Continue(())
         })?;
     }
     // A session without rows has nothing to read.
     let mut filled = BTreeSet::new();
     for table in [TRANSCRIPT, RUNTIME] {
         if tables.has_table(table)? {
-            tables.scan(&Scan::of(table, &["session_id"]), &mut |row| {
-                filled.extend(said(row.first()));
-                ControlFlow::Continue(())
+            every_row(tables, &Scan::of(table, &["session_id"]), |row| {
+                filled.extend(text_of(row.first()));
             })?;
         }
     }
@@ -87,22 +85,17 @@ pub(super) fn transcript(
         let number = Cell::Integer(*number);
         let one = [("session_id", &id), ("seq", &number)];
         let scan = Scan { packed: &["event_zstd"], ..Scan::of(TRANSCRIPT, &columns).with(&one) };
-        let mut written = Ok(());
-        tables.scan(&scan, &mut |row| {
-            written = match (row.first(), row.get(1)) {
-                (Some(Cell::Text(event)), _) => rows.text(event),
-                (_, Some(Cell::Blob(event))) => rows.text(&String::from_utf8_lossy(event)),
-                (event, packed) => {
-                    let lost = [event, packed].into_iter().flatten().find_map(|cell| match cell {
-                        Cell::TooLong(bytes) => Some(*bytes),
-                        _ => None,
-                    });
-                    rows.row(&stand_in(row.get(2), lost))
-                }
-            };
-            ControlFlow::Break(())
+        write_row(tables, &scan, |row| match (row.first(), row.get(1)) {
+            (Some(Cell::Text(event)), _) => rows.text(event),
+            (_, Some(Cell::Blob(event))) => rows.text(&String::from_utf8_lossy(event)),
+            (event, packed) => {
+                let lost = [event, packed].into_iter().flatten().find_map(|cell| match cell {
+                    Cell::TooLong(bytes) => Some(*bytes),
+                    _ => None,
+                });
+                rows.row(&stand_in(row.get(2), lost))
+            }
         })?;
-        written?;
     }
     match leaf(tables, &id, numbers.last().copied())? {
         Some(leaf) => rows.row(&leaf),
@@ -137,21 +130,17 @@ fn leaf(
     let own = [("session_id", session)];
     let mut end: Option<(i64, i64)> = None;
     let columns = ["active_position", "event_seq"];
-    tables.scan(&Scan::of(ACTIVE, &columns).with(&own), &mut |row| {
+    every_row(tables, &Scan::of(ACTIVE, &columns).with(&own), |row| {
         let place = row.first().and_then(Cell::as_i64).zip(row.get(1).and_then(Cell::as_i64));
         end = end.max(place);
-        ControlFlow::Continue(())
     })?;
     let Some((_, number)) = end.filter(|(_, number)| Some(*number) != last) else {
         return Ok(None);
     };
     let number = Cell::Integer(number);
     let one = [("session_id", session), ("seq", &number)];
-    let mut target = None;
-    tables.scan(&Scan::of(IDENTITIES, &["event_id"]).with(&one), &mut |row| {
-        target = said(row.first());
-        ControlFlow::Break(())
-    })?;
+    let scan = Scan::of(IDENTITIES, &["event_id"]).with(&one);
+    let target = one_row(tables, &scan, |row| text_of(row.first()))?.flatten();
     Ok(target.map(|target| {
         let id = format!("leaf-{target}");
         let target = Json::from(target);
@@ -182,13 +171,10 @@ pub(super) fn runtime(
     for number in numbers {
         let number = Cell::Integer(number);
         let one = [("session_id", &id), ("seq", &number)];
-        let mut written = Ok(());
-        tables.scan(&Scan::of(RUNTIME, &["event_json"]).with(&one), &mut |row| {
+        write_row(tables, &Scan::of(RUNTIME, &["event_json"]).with(&one), |row| {
             // A row that cannot be read is a torn line, which readers count.
-            written = rows.text(row.first().and_then(Cell::as_str).unwrap_or("{"));
-            ControlFlow::Break(())
+            rows.text(row.first().and_then(Cell::as_str).unwrap_or("{"))
         })?;
-        written?;
     }
     Ok(())
 }

@@ -5,12 +5,13 @@
 //! its call began among the other rows. So each row also gets:
 //!
 //! - `timestamp`: when it happened;
-//! - `role`: whose message a part is of; `summary` if it replaces the conversation;
+//! - `role`: who wrote the message of a part; `summary` if it replaces the
+//!   conversation;
 //! - `thread`: the session of a sub-agent, whose rows are merged in by time;
 //! - `inherited`: a message that a fork copied from its origin. Copies have new ids
 //!   but keep their times, so they are older than their session.
 //!
-//! - `reverted`: the session once more, at its end, if its conversation went back.
+//! - `reverted`: the session again, at its end, if its conversation was rolled back.
 //!
 //! A finished tool part becomes two rows: as it was when the call began, and as it
 //! is now. The row of an assistant's message comes after its parts, when its tokens
@@ -20,16 +21,16 @@ mod document;
 mod timing;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
 pub(in crate::gather) use document::{is_export, rows_of_export};
 use timing::{MessageFacts, PartTimes, call_of};
 
-use super::merge::{Merge, Slot};
-use super::{DatabaseSession, millis_of, said};
+use super::merge::{Merge, SessionThreads, Slot};
+use super::scans::{every_row, one_row, sessions_in, text_of, write_row};
+use super::{DatabaseSession, millis_of};
 use crate::gather::row_writer::TableRow;
 use crate::gather::{GatherError, RowWriter};
-use crate::json::{Json, Object};
+use crate::json::Json;
 use crate::port::{Cell, Scan, Tables};
 
 const SESSION: &str = "session";
@@ -71,21 +72,14 @@ pub(super) fn recognises(tables: &dyn Tables) -> Result<bool, GatherError> {
 
 /// The sessions.
 pub(super) fn sessions(tables: &dyn Tables) -> Result<Vec<DatabaseSession>, GatherError> {
-    let mut sessions = Vec::new();
     let columns = ["id", "parent_id", "title", "directory", "time_updated"];
-    tables.scan(&Scan::of(SESSION, &columns), &mut |row| {
-        if let Some(id) = said(row.first()) {
-            sessions.push(DatabaseSession {
-                id,
-                parent: said(row.get(1)),
-                title: said(row.get(2)),
-                workspace: said(row.get(3)),
-                changed: row.get(4).and_then(millis_of),
-            });
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(sessions)
+    sessions_in(tables, &Scan::of(SESSION, &columns), |id, row| DatabaseSession {
+        id,
+        parent: text_of(row.get(1)),
+        title: text_of(row.get(2)),
+        workspace: text_of(row.get(3)),
+        changed: row.get(4).and_then(millis_of),
+    })
 }
 
 /// The rows of a session and of its sub-agents.
@@ -95,20 +89,16 @@ pub(super) fn rows(
     session: &DatabaseSession,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
-    let threads = super::merge::with_sub_agents(all, session);
-    let mut merge = Merge::default();
+    let threads = SessionThreads::of(all, session);
     let mut messages = BTreeMap::new();
-    for (stream, id) in threads.iter().enumerate() {
-        let stream = u32::try_from(stream).map_err(|_| GatherError::TooLarge)?;
-        messages.extend(collect(tables, id, stream, &mut merge)?);
-    }
-    for slot in merge.into_order() {
-        let thread = threads.get(slot.stream as usize).filter(|_| slot.stream > 0);
-        let key = Cell::Text(slot.id.clone());
+    let slots = threads.merged(|id, stream, merge| {
+        messages.extend(collect(tables, id, stream, merge)?);
+        Ok(())
+    })?;
+    for slot in &slots {
         let is_session = matches!(slot.kind, SESSION_ROW | REVERT_ROW);
         let message = messages.get(slot.parent.as_deref().unwrap_or(&slot.id));
-        let message = message.filter(|_| !is_session);
-        write(tables, &slot, &key, thread.copied(), message, rows)?;
+        write(tables, slot, &threads, message.filter(|_| !is_session), rows)?;
     }
     Ok(())
 }
@@ -131,33 +121,28 @@ fn collect(
     merge: &mut Merge,
 ) -> Result<BTreeMap<String, MessageFacts>, GatherError> {
     let key = Cell::Text(id.to_owned());
-    let (mut created, mut is_reverted) = (None, false);
-    let columns = ["time_created", "revert"];
-    tables.scan(&Scan::of(SESSION, &columns).with(&[("id", &key)]), &mut |row| {
-        created = row.first().and_then(millis_of);
-        is_reverted = said(row.get(1)).is_some();
-        ControlFlow::Break(())
-    })?;
+    let described = [("id", &key)];
+    let scan = Scan::of(SESSION, &["time_created", "revert"]).with(&described);
+    let facts = |row: &[Cell]| (row.first().and_then(millis_of), text_of(row.get(1)).is_some());
+    let (created, is_reverted) = one_row(tables, &scan, facts)?.unwrap_or_default();
     merge.push(Slot::new(stream, SESSION_ROW, id.to_owned(), created))?;
     let own = [("session_id", &key)];
     let mut messages = BTreeMap::new();
     let mut order = BTreeSet::new();
-    tables.scan(&Scan::of(MESSAGE, &["id", "time_created", "data"]).with(&own), &mut |row| {
-        if let Some(id) = said(row.first()) {
+    every_row(tables, &Scan::of(MESSAGE, &["id", "time_created", "data"]).with(&own), |row| {
+        if let Some(id) = text_of(row.first()) {
             let at = row.get(1).and_then(millis_of);
             order.insert((at, id.clone()));
             messages.insert(id, MessageFacts::of(row.get(2), at, created));
         }
-        ControlFlow::Continue(())
     })?;
     let mut parts: BTreeMap<String, BTreeMap<String, PartTimes>> = BTreeMap::new();
     let columns = ["id", "message_id", "time_created", "data"];
-    tables.scan(&Scan::of(PART, &columns).with(&own), &mut |row| {
-        if let (Some(id), Some(message)) = (said(row.first()), said(row.get(1))) {
+    every_row(tables, &Scan::of(PART, &columns).with(&own), |row| {
+        if let (Some(id), Some(message)) = (text_of(row.first()), text_of(row.get(1))) {
             let times = PartTimes::of(row.get(3), row.get(2).and_then(millis_of));
             parts.entry(message).or_default().insert(id, times);
         }
-        ControlFlow::Continue(())
     })?;
     for (at, message) in order {
         let facts = messages.get(&message).copied().unwrap_or_default();
@@ -190,20 +175,18 @@ fn collect(
 fn write(
     tables: &dyn Tables,
     slot: &Slot,
-    key: &Cell,
-    thread: Option<&str>,
+    threads: &SessionThreads<'_>,
     message: Option<&MessageFacts>,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
-    let own = [("id", key)];
+    let key = Cell::Text(slot.id.clone());
+    let own = [("id", &key)];
     let scan = match slot.kind {
         SESSION_ROW | REVERT_ROW => Scan::of(SESSION, &SESSION_COLUMNS),
         MESSAGE_ROW => Scan::of(MESSAGE, &MESSAGE_COLUMNS),
         _ => Scan::of(PART, &PART_COLUMNS),
     };
-    let mut members = Object::new();
-    members.push_some("timestamp", slot.at);
-    members.push_some("thread", thread);
+    let mut members = threads.members_of(slot);
     if slot.kind == REVERT_ROW {
         members.push("reverted", true);
     }
@@ -213,15 +196,12 @@ fn write(
             members.push("inherited", true);
         }
     }
-    let mut written = Ok(());
-    tables.scan(&scan.with(&own), &mut |cells| {
+    write_row(tables, &scan.with(&own), |cells| {
         let began = (slot.kind == CALL_ROW).then(|| began_of(cells)).flatten();
         let cells = began.as_deref().unwrap_or(cells);
         let row = TableRow { table: scan.table, columns: scan.columns, cells, parsed: &JSON };
-        written = rows.text(&row.to_line(&members));
-        ControlFlow::Break(())
-    })?;
-    written
+        rows.text(&row.to_line(&members))
+    })
 }
 
 /// A tool part, as it was when its call began.

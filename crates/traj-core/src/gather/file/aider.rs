@@ -1,4 +1,4 @@
-//! The chat history of aider: Markdown, of which each paragraph becomes a row.
+//! The chat history of aider: Markdown, in which each paragraph becomes a row.
 
 use std::ops::ControlFlow;
 

@@ -1,21 +1,34 @@
-//! Rollouts that begin with rows of another thread.
+//! Rollouts that begin with rows of another thread, or that started others.
 //!
 //! The old generation copies the history of the parent into a fork; the new one
 //! copies the context of a sub-agent's parent. Those rows are marked, so that
 //! nothing in them counts twice. A fork of the new generation contains only rows
-//! of its own.
+//! of its own: those of its parent are read from the parent's file, and marked too.
+//! The threads of sub-agents have their own files; their rows are inserted between
+//! the others, in chronological order, and name their thread.
+//!
+//! - `threads`: finds the files of other threads.
 
-use std::ops::ControlFlow;
+mod threads;
 
+use std::ops::{ControlFlow, Range};
+
+use super::super::claude_code::{Agents, RowReader, time_of};
 use super::super::{GatherError, RowWriter};
-use super::lines::{copy, each_line};
+use super::GatheredFile;
+use super::lines::each_line;
 use crate::dialect::mark_inherited;
 use crate::json::Json;
 use crate::json::lines::Line;
 use crate::port::Source;
 use crate::timestamp::UnixMillis;
 
-/// What tells the rows of a thread from those that it inherited.
+pub use threads::thread_folder;
+
+/// How much of a rollout is read at once.
+const BLOCK: usize = 1024 * 1024;
+
+/// What distinguishes the rows of a thread from those that it inherited.
 #[derive(Debug)]
 enum Border {
     /// The thread's own rows begin with this number.
@@ -24,33 +37,64 @@ enum Border {
     Created { id: String, at: Option<i64> },
 }
 
-/// Writes the rows of a thread, the inherited ones marked. Returns `false` if
-/// there are none.
+/// Writes the rows of a thread: the inherited ones marked, and those of its
+/// sub-agents between them. Returns `false` if there are no others.
 pub(super) fn rows(
     header: &Json<'_>,
-    source: &dyn Source,
+    file: &GatheredFile<'_>,
     rows: &mut RowWriter<'_>,
 ) -> Result<bool, GatherError> {
-    let Some(border) = Border::of(header) else { return Ok(false) };
-    let (Some(first), Some(own)) = (second_line(source)?, own_rows(source, &border)?) else {
-        return Ok(false);
-    };
-    if own <= first {
+    let inherited = inherited(header, file.source)?;
+    let bases = threads::bases(header, file)?;
+    let agents = threads::sub_agents(header, file)?;
+    if inherited.is_none() && bases.is_empty() && agents.is_empty() {
         return Ok(false);
     }
-    copy(source, 0, first, rows)?;
-    each_line(source, first, &mut |offset, line| {
-        if offset >= own {
-            return Ok(ControlFlow::Break(()));
+    let (inherited, has_agents) = (inherited.unwrap_or_default(), !agents.is_empty());
+    let mut agents = Agents::of(&agents)?;
+    let mut reader = RowReader::new(file.source, BLOCK);
+    let (mut clock, mut begins, mut offset) = (i64::MIN, true, 0_u64);
+    let mut bases = bases.into_iter();
+    while let Some(piece) = reader.next()? {
+        if begins {
+            let at = if piece.is_whole { time_of(piece.bytes) } else { None };
+            clock = clock.max(at.unwrap_or(clock));
+            agents.write_until(clock, rows)?;
+            if offset > 0 {
+                // The header says whose rows follow.
+                bases.try_for_each(|base| base.write(rows))?;
+            }
         }
-        if let Line::Whole(line) | Line::Cut(line) = line {
-            rows.bytes(&mark_inherited(line))?;
+        offset += piece.bytes.len() as u64;
+        let is_inherited = inherited.contains(&(offset - piece.bytes.len() as u64));
+        match (is_inherited, piece.is_whole) {
+            (false, _) => rows.bytes(piece.bytes)?,
+            (true, true) => rows.bytes(&mark_inherited(piece.bytes))?,
+            // One that is too long to hold is left out.
+            (true, false) => {}
+        }
+        // The last row may be torn, and stays so.
+        if piece.ends && offset < file.source.len() {
             rows.bytes(b"\n")?;
         }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    copy(source, own, source.len(), rows)?;
+        offset += u64::from(piece.ends);
+        begins = piece.ends;
+    }
+    if offset > file.source.len() && (has_agents || bases.len() > 0) {
+        rows.bytes(b"\n")?;
+    }
+    bases.try_for_each(|base| base.write(rows))?;
+    agents.write_until(i64::MAX, rows)?;
     Ok(true)
+}
+
+/// The rows that a thread copied from another one; `None` if there are none.
+fn inherited(header: &Json<'_>, source: &dyn Source) -> Result<Option<Range<u64>>, GatherError> {
+    let Some(border) = Border::of(header) else { return Ok(None) };
+    let (Some(first), Some(own)) = (second_line(source)?, own_rows(source, &border)?) else {
+        return Ok(None);
+    };
+    Ok((own > first).then_some(first..own))
 }
 
 impl Border {

@@ -1,6 +1,8 @@
 //! Sessions that are one JSON document.
 
+use super::atif;
 use super::lines::read;
+use crate::dialect::begins_atif;
 use crate::gather::database::{is_export, rows_of_export};
 use crate::gather::{GatherError, RowWriter};
 use crate::json::Json;
@@ -11,7 +13,7 @@ const LONGEST: u64 = 256 * 1024 * 1024;
 
 /// Whether a file that begins like this is such a document.
 pub(super) fn is_known(head: &[u8]) -> bool {
-    is_export(head)
+    is_export(head.trim_ascii_start()) || begins_atif(head)
 }
 
 /// Writes the rows of a document.
@@ -21,5 +23,5 @@ pub(super) fn rows(source: &dyn Source, rows: &mut RowWriter<'_>) -> Result<(), 
     }
     let bytes = read(source, 0, source.len())?;
     let document = Json::parse_lossy(&bytes).map_err(|_| GatherError::Damaged)?;
-    rows_of_export(&document, rows)
+    if begins_atif(&bytes) { atif::rows(&document, rows) } else { rows_of_export(&document, rows) }
 }

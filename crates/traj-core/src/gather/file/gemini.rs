@@ -2,10 +2,10 @@
 //!
 //! A message is written again with the results of its calls, so its last row
 //! counts. Every resume writes the header again, and then the whole list of
-//! messages, as the model has them: without tokens, results and times. So a
+//! messages, as the model sees them: without tokens, results and times. So a
 //! message in a list counts only if it has no row of its own. A rewind drops a
-//! message and what follows it. The rows of a sub-agent are in a file that a call
-//! names; they follow in order of time.
+//! message and everything after it. The rows of a sub-agent are in a file that a
+//! call names; they are inserted in chronological order.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};

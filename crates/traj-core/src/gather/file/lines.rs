@@ -1,8 +1,8 @@
-//! Reads a source line by line, and copies parts of it.
+//! Reads a source line by line.
 
 use std::ops::ControlFlow;
 
-use super::super::{GatherError, RowWriter};
+use super::super::GatherError;
 use crate::json::lines::{Line, Lines};
 use crate::limits::Reading;
 use crate::port::Source;
@@ -47,23 +47,6 @@ pub(super) fn each_line(
         if let ControlFlow::Break(end) = flow {
             return end;
         }
-    }
-    Ok(())
-}
-
-/// Copies a part of a source as it is.
-pub(super) fn copy(
-    source: &dyn Source,
-    mut from: u64,
-    to: u64,
-    rows: &mut RowWriter<'_>,
-) -> Result<(), GatherError> {
-    let mut block = Vec::new();
-    while from < to {
-        block.resize(usize::try_from(to - from).unwrap_or(BLOCK).min(BLOCK), 0);
-        source.read_exact_at(from, &mut block)?;
-        rows.bytes(&block)?;
-        from += block.len() as u64;
     }
     Ok(())
 }

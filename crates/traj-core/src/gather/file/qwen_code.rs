@@ -1,9 +1,9 @@
 //! Sessions of Qwen Code with sub-agents.
 //!
-//! Each sub-agent has a file of its own, in a directory that is named after the
-//! session: `subagents/SESSION/agent-ID.jsonl` beside `chats/SESSION.jsonl`. Its rows
-//! say which session and which agent they belong to; they go between the others, in
-//! order of time. A session without such files is read in place.
+//! Each sub-agent has its own file, in a directory that is named after the session:
+//! `subagents/SESSION/agent-ID.jsonl` beside `chats/SESSION.jsonl`. Its rows say
+//! which session and which agent they belong to; they are inserted between the
+//! others, in chronological order. A session without such files is read in place.
 
 use super::super::claude_code::{Agent, Agents, RowReader, time_of};
 use super::super::{GatherError, RowWriter};
@@ -26,7 +26,7 @@ pub fn sub_agent_folder(session: &str) -> Option<String> {
 }
 
 /// Writes the rows of a session and its sub-agents. Returns `false` if it has none,
-/// or is no session of Qwen Code.
+/// or is not a session of Qwen Code.
 pub(super) fn rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bool, GatherError> {
     let Some(folder) = sub_agent_folder(file.name) else { return Ok(false) };
     if sniff(Head::of(&head_of(file.source)?)) != Some(Dialect::QwenCode) {
@@ -70,7 +70,7 @@ fn agents_in(folder: &str, file: &GatheredFile<'_>) -> Result<Vec<Agent>, Gather
     for name in names {
         let source = match file.sources.open(&format!("{folder}/{name}")) {
             Ok(source) => source,
-            // It was removed, or is somebody's trap.
+            // It was removed, or something else is there on purpose.
             Err(SourceError::NotFound { .. } | SourceError::NotRegular { .. }) => continue,
             Err(error) => return Err(error.into()),
         };

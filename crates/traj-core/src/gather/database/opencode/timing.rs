@@ -19,7 +19,7 @@ pub(super) struct MessageFacts {
 }
 
 impl MessageFacts {
-    /// Of a message that was written at `at`, in a session since `created`.
+    /// The facts of a message written at `at`, in a session created at `created`.
     pub(super) fn of(data: Option<&Cell>, at: Option<i64>, created: Option<i64>) -> Self {
         let text = data.and_then(Cell::as_str).unwrap_or_default();
         Self::of_json(&Json::parse_shallow(text, DEPTH).unwrap_or_default(), at, created)

@@ -1,0 +1,87 @@
+//! Which spans belong to one conversation, and to which of its agents.
+
+use std::collections::HashMap;
+
+use super::span::{Operation, Span};
+
+/// Parents are followed up to this depth: a file may contain a cycle.
+const DEEPEST: usize = 256;
+
+/// The spans of the conversation that the first span is of.
+#[derive(Debug)]
+pub(super) struct Family<'s> {
+    spans: &'s [Span],
+    session: &'s str,
+    /// The conversation that some span of a trace names.
+    conversations: HashMap<&'s str, &'s str>,
+    /// The place of each span, by trace and id.
+    places: HashMap<(&'s str, &'s str), usize>,
+    root: Option<&'s Span>,
+}
+
+impl<'s> Family<'s> {
+    pub(super) fn of(spans: &'s [Span]) -> Self {
+        let (mut conversations, mut places) = (HashMap::new(), HashMap::new());
+        for (index, span) in spans.iter().enumerate() {
+            places.insert((span.trace.as_str(), span.id.as_str()), index);
+            if let Some(conversation) = span.attribute("gen_ai.conversation.id") {
+                conversations.entry(span.trace.as_str()).or_insert(conversation);
+            }
+        }
+        let mut family = Self { spans, session: "", conversations, places, root: None };
+        family.session = spans.first().map_or("", |span| family.session_of(span));
+        let is_root = |(index, span): &(usize, &Span)| {
+            span.operation == Operation::Agent && family.thread_of(*index) == Some(None)
+        };
+        family.root = spans.iter().enumerate().find(is_root).map(|(_, span)| span);
+        family
+    }
+
+    /// The session: a conversation, else a trace.
+    pub(super) const fn session(&self) -> &'s str {
+        self.session
+    }
+
+    /// The span of the agent itself.
+    pub(super) const fn root(&self) -> Option<&'s Span> {
+        self.root
+    }
+
+    fn session_of(&self, span: &'s Span) -> &'s str {
+        let own = span.attribute("gen_ai.conversation.id");
+        own.or_else(|| self.conversations.get(span.trace.as_str()).copied()).unwrap_or(&span.trace)
+    }
+
+    /// The sub-agent whose span it is, if any; `None` for a span of another
+    /// conversation.
+    pub(super) fn thread_of(&self, index: usize) -> Option<Option<&'s str>> {
+        let mut span = self.spans.get(index)?;
+        if self.session_of(span) != self.session {
+            return None;
+        }
+        let mut agent: Option<&'s Span> = None;
+        for _ in 0..DEEPEST {
+            if span.operation == Operation::Agent {
+                match agent {
+                    None => agent = Some(span),
+                    // An agent below another one.
+                    Some(agent) => return Some(Some(name_of(agent))),
+                }
+            }
+            let parent = span.parent.as_deref().and_then(|parent| {
+                let place = self.places.get(&(span.trace.as_str(), parent))?;
+                self.spans.get(*place)
+            });
+            match parent {
+                Some(parent) => span = parent,
+                None => break,
+            }
+        }
+        Some(None)
+    }
+}
+
+fn name_of(agent: &Span) -> &str {
+    let named = ["gen_ai.agent.id", "gen_ai.agent.name"];
+    named.into_iter().find_map(|name| agent.attribute(name)).unwrap_or(&agent.id)
+}
