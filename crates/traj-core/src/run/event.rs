@@ -16,6 +16,16 @@ pub enum Origin {
     Transcript,
 }
 
+impl Origin {
+    /// The other witness.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Runtime => Self::Transcript,
+            Self::Transcript => Self::Runtime,
+        }
+    }
+}
+
 /// The position of a row in its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

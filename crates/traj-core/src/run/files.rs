@@ -60,7 +60,7 @@ impl SessionFiles<'_> {
         self.fold_with(&|| Fold::new(prices.clone()).without_moments())
     }
 
-    /// Reads both files once, side by side in order of time, as an export would:
+    /// Reads both files once, side by side in chronological order, as an export would:
     /// only the active branch of a transcript counts, and events have the numbers
     /// that they have in a bundle. A transcript that is not a straight line is
     /// read again, into another new fold. Memory is bounded, however long the
@@ -221,7 +221,7 @@ impl<'s> PairReading<'s> {
         }
     }
 
-    /// Folds rows in order of time, sidecar rows first among equals, until one of
+    /// Folds rows in chronological order, sidecar rows first among equals, until one of
     /// the files must be read on. Returns the last line used of each file, and
     /// where it ends; `None` if the branch cannot be known yet.
     fn merge(

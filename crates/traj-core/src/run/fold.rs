@@ -42,7 +42,7 @@ pub use time_split::TimeSplit;
 /// How many characters of an error are kept.
 const LONGEST_ERROR: usize = 300;
 
-/// Takes the events of all witnesses in order of time, and produces a [`Run`].
+/// Takes the events of all witnesses in chronological order, and produces a [`Run`].
 ///
 /// ```
 /// use traj_core::dialect::Dialect;
@@ -62,7 +62,7 @@ const LONGEST_ERROR: usize = 300;
 /// assert_eq!((run.calls.failed, run.slowest[0].millis), (1, Some(2_000)));
 /// # Ok::<(), traj_core::json::ParseError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fold {
     run: Run,
     prices: RememberedPrices,
@@ -190,7 +190,8 @@ impl Fold {
                     taken.is_new_error = self.note_error(error, seq, at);
                     taken.is_new = taken.is_new_error;
                 }
-                taken.model_call = self.take_model_call(call, event.thread, at);
+                [taken.model_call, taken.more_of_call] =
+                    self.take_model_call(call, event.thread, at);
             }
             Fact::ApprovalAsked(approval) => {
                 let (is_new, state) = self.approvals.ask(origin, approval, at);
@@ -244,14 +245,14 @@ impl Fold {
         call: &ModelCall<'_>,
         thread: Thread<'_>,
         at: Option<UnixMillis>,
-    ) -> Option<CountedCall> {
+    ) -> [Option<CountedCall>; 2] {
         // The run's model is that of its own conversation.
         if let Some(model) = call.model.filter(|_| thread == Thread::Main) {
             self.run.model = Some(names::short(model));
             self.provider = call.provider.map(names::short).or(self.provider.take());
         }
         let name = call.model.map(str::to_owned).or_else(|| self.run.model.clone());
-        self.models.take(call, &name.unwrap_or_default(), at, &mut self.prices)
+        self.models.take(call, thread, &name.unwrap_or_default(), at, &mut self.prices)
     }
 
     /// Takes a prompt; returns whether it is the first time that it is stated.
@@ -295,6 +296,12 @@ impl Fold {
             names::list(&mut self.run.errors, &mut self.run.other_errors, text);
         }
         is_new
+    }
+
+    /// The run up to here. Takes about as much time as copying all totals.
+    #[must_use]
+    pub fn so_far(&self) -> Run {
+        self.clone().finish()
     }
 
     /// The resulting run.

@@ -100,7 +100,11 @@ pub fn about(fact: &Fact<'_>) -> String {
         Fact::Error(error) => short(&error.text),
         Fact::Lost(loss) => {
             let count = loss.events.map(|events| counted(events, "event", "events"));
-            with(count.as_deref().unwrap_or("events are missing"), loss.reason.as_deref())
+            match (count, &loss.reason) {
+                (Some(count), reason) => with(&count, reason.as_deref()),
+                (None, Some(reason)) => short(reason),
+                (None, None) => "events are missing".to_owned(),
+            }
         }
         Fact::Other { name, .. } => short(name),
         Fact::UnknownRows(rows) => {

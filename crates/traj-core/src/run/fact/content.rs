@@ -1,6 +1,6 @@
 //! The content of a row: a string, blocks, or a value of any shape.
 
-use crate::json::Json;
+use crate::json::{Json, Object};
 
 /// The content of a prompt, a message or a tool result, as stated in its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,10 +83,20 @@ impl<'r> Content<'r> {
         last
     }
 
+    /// How many bytes of text are not here: a recorder or an export moved a string to
+    /// a blob and left its preview.
+    #[must_use]
+    pub fn bytes_elsewhere(&self) -> u64 {
+        match self {
+            Self::Value(value) => bytes_elsewhere(value, DEEPEST),
+            Self::None | Self::Text(_) => 0,
+        }
+    }
+
     /// The number of bytes of text.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let mut bytes = 0_u64;
+        let mut bytes = self.bytes_elsewhere();
         self.each_text(&mut |piece| {
             bytes = bytes.saturating_add(piece.len() as u64);
             true
@@ -121,12 +131,35 @@ fn texts_in<'r>(value: &'r Json<'r>, depth: usize, show: &mut dyn FnMut(&'r str)
         Json::String(text) => show(text),
         Json::Array(items) if depth > 0 => items.iter().all(|item| texts_in(item, depth - 1, show)),
         Json::Object(object) if depth > 0 => {
-            let member = TEXT_MEMBERS.iter().find_map(|name| {
-                object.get(name).filter(|member| !matches!(member, Json::Null | Json::Bool(_)))
-            });
-            member.is_none_or(|member| texts_in(member, depth - 1, show))
+            text_member(object).is_none_or(|member| texts_in(member, depth - 1, show))
         }
         _ => true,
+    }
+}
+
+/// The member of a block that holds its text.
+fn text_member<'r>(object: &'r Object<'r>) -> Option<&'r Json<'r>> {
+    TEXT_MEMBERS.iter().find_map(|name| {
+        object.get(name).filter(|member| !matches!(member, Json::Null | Json::Bool(_)))
+    })
+}
+
+/// The bytes of the texts in a value that only a blob has.
+fn bytes_elsewhere(value: &Json<'_>, depth: usize) -> u64 {
+    match value {
+        Json::Array(items) if depth > 0 => {
+            items.iter().map(|item| bytes_elsewhere(item, depth - 1)).sum()
+        }
+        Json::Object(object) if depth > 0 => {
+            let is_cut = object.get("truncated").and_then(Json::as_bool) == Some(true);
+            if is_cut && object.contains("blob") {
+                let whole = object.get("originalBytes").and_then(Json::as_u64).unwrap_or_default();
+                let here = object.get("preview").and_then(Json::as_str).unwrap_or_default();
+                return whole.saturating_sub(here.len() as u64);
+            }
+            text_member(object).map_or(0, |member| bytes_elsewhere(member, depth - 1))
+        }
+        _ => 0,
     }
 }
 
@@ -183,8 +216,11 @@ mod tests {
         assert_eq!(text_of(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#), "a\nb");
         assert_eq!(text_of(r#"{"content":[{"text":"a\n"},{"text":"b"}]}"#), "a\nb");
         assert_eq!(text_of(r#"{"output":"x","exitCode":1}"#), "x");
-        let blob = r#"{"truncated":true,"preview":"begin","blob":"ab"}"#;
+        let blob = r#"{"truncated":true,"originalBytes":9,"preview":"begin","blob":"ab"}"#;
         assert_eq!(text_of(blob), "begin");
+        let value = Json::parse(blob).unwrap();
+        let content = Content::of(Some(&value));
+        assert_eq!((content.bytes(), content.bytes_elsewhere()), (9, 4));
         assert_eq!(text_of(r#"{"n":5}"#), "");
         assert_eq!(text_of("null"), "");
     }

@@ -20,6 +20,8 @@ pub struct SessionStart<'r> {
     pub model: Option<&'r str>,
     /// The session that this one continues or was forked from.
     pub parent: Option<&'r str>,
+    /// Whether it belongs to that session and is read with it.
+    pub is_part: bool,
     /// Whether a run begins here. A transcript's header and the metadata only
     /// describe one.
     pub begins_run: bool,

@@ -1,7 +1,9 @@
 //! Which rows of a transcript count: the header, and the active branch.
 
 use super::feed::{FileFeed, is_bomb};
-use crate::dialect::transcript::{ActiveBranch, EntryKey, RowKind, SessionVersion, Skeleton, Tree};
+use crate::dialect::transcript::{
+    ActiveBranch, EntryKey, EntryTree, RowKind, SessionVersion, Skeleton,
+};
 use crate::json::Json;
 use crate::port::{Source, SourceError};
 use crate::run::Branches;
@@ -42,7 +44,7 @@ impl RowFilter {
 
     /// Reads a whole tree. Lines longer than `longest` bytes are skipped.
     pub(super) fn of(source: &dyn Source, longest: usize) -> Result<Self, SourceError> {
-        let mut tree = Tree::default();
+        let mut tree = EntryTree::default();
         let mut feed = FileFeed::new(source, longest);
         loop {
             feed.fill()?;

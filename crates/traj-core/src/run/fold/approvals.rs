@@ -42,7 +42,7 @@ const fn implied_scope(decision: ApprovalOutcome) -> Option<&'static str> {
 }
 
 /// A request for approval.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct OpenRequest {
     key: u64,
     number: u64,
@@ -63,7 +63,7 @@ impl OpenRequest {
 }
 
 /// The approvals so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Approvals {
     requests: VecDeque<OpenRequest>,
     count: u64,

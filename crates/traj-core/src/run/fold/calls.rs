@@ -1,5 +1,7 @@
 //! Tool calls, each counted once, however many witnesses state it.
 
+mod early;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -8,6 +10,7 @@ use super::names;
 use super::taken::{ByOrigin, CallKey, CallState};
 use crate::run::{Origin, Outcome, ToolCallFact, ToolResultFact, command_of, one_line};
 use crate::timestamp::UnixMillis;
+use early::EarlyResult;
 
 /// How many calls are remembered to match results and second witnesses with. A
 /// second witness after more calls than this counts as another call.
@@ -62,7 +65,7 @@ impl CallTotals {
 }
 
 /// One call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct CallRecord {
     number: u64,
     id: Option<String>,
@@ -107,7 +110,7 @@ impl CallRecord {
 /// The calls of one tool under one id. Models that restart numbering in every
 /// turn reuse ids: the n-th call that one witness states is the n-th of the
 /// other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct CallGroup {
     tool: String,
     stated: ByOrigin<usize>,
@@ -125,6 +128,7 @@ struct NewestCall {
 /// The parts of a result that are kept.
 #[derive(Clone, Debug)]
 struct KeptResult {
+    id: Option<String>,
     outcome: Outcome<'static>,
     output: Option<String>,
     millis: Option<u64>,
@@ -134,7 +138,7 @@ struct KeptResult {
 
 /// The calls so far. Ids and names may have any length, so they are kept as
 /// hashes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     pub(super) tools: BTreeMap<String, CallTotals>,
     pub(super) others: CallTotals,
@@ -144,8 +148,9 @@ pub(super) struct Calls {
     /// Keys of the groups, oldest first.
     order: VecDeque<u64>,
     newest: HashMap<(u64, Origin), NewestCall>,
-    /// Results of calls that were not seen yet: a clock may go back.
-    early: HashMap<(u64, Origin), (u64, KeptResult)>,
+    /// Results of calls that were not seen yet: a clock may go back, or the
+    /// recording began later.
+    early: HashMap<(u64, Origin), (u64, EarlyResult)>,
     /// How many calls have been numbered.
     numbered: u64,
     hasher: RandomState,
@@ -163,12 +168,17 @@ impl Calls {
         let id = self.call_id(call);
         let key = self.hasher.hash_one((id, call.name));
         let newest = self.newest.get(&(id, origin)).copied();
-        if let Some(newest) = newest.filter(|newest| newest.is_open && newest.key == key) {
+        let is_remembered = self.groups.contains_key(&key);
+        let is_repeated = |newest: &NewestCall| newest.is_open && newest.key == key;
+        if let Some(newest) = newest.filter(is_repeated).filter(|_| is_remembered) {
             return (false, self.key_of(newest));
         }
-        let early = self.early.remove(&(id, origin));
-        let number = early.as_ref().map_or(self.numbered + 1, |(number, _)| *number);
-        if !self.groups.contains_key(&key) {
+        // One witness may state the calls, and the other the results.
+        let early =
+            [origin, origin.other()].map(|origin| (origin, self.early.remove(&(id, origin))));
+        let known = early.iter().find_map(|(_, early)| early.as_ref().map(|(number, _)| *number));
+        let number = known.unwrap_or(self.numbered + 1);
+        if !is_remembered {
             self.make_room();
             self.order.push_back(key);
         }
@@ -203,8 +213,10 @@ impl Calls {
         }
         let newest = NewestCall { key, index, is_open: true };
         self.newest.insert((id, origin), newest);
-        if let Some((_, answer)) = early {
-            self.answer(id, origin, answer);
+        for (origin, early) in early {
+            if let Some((_, answer)) = early {
+                self.answer(id, origin, answer.result);
+            }
         }
         (is_first, self.key_of(newest))
     }
@@ -225,6 +237,7 @@ impl Calls {
         };
         let is_failure = result.outcome.is_failure();
         let answer = KeptResult {
+            id: result.id.map(names::short),
             outcome: result.outcome.clone().into_owned(),
             output: is_failure.then(|| last_lines(&result.content.to_text())),
             millis: result.duration,
@@ -232,7 +245,19 @@ impl Calls {
             at: at.filter(|_| result.outcome != Outcome::TimedOut),
             order,
         };
+        let tool = result.name.unwrap_or("tool");
+        if !self.is_expected(id) {
+            let tool = names::short(tool);
+            return self.answer_early(id, origin, EarlyResult { tool, result: answer });
+        }
         self.answer(id, origin, answer)
+    }
+
+    /// Whether a witness has stated a call under this id.
+    fn is_expected(&self, id: u64) -> bool {
+        [Origin::Runtime, Origin::Transcript]
+            .into_iter()
+            .any(|origin| self.newest.contains_key(&(id, origin)))
     }
 
     fn call_id(&self, call: &ToolCallFact<'_>) -> u64 {
@@ -244,20 +269,16 @@ impl Calls {
 
     /// Answers the newest call of the same witness, else that of the other one.
     fn answer(&mut self, id: u64, origin: Origin, answer: KeptResult) -> (bool, CallKey) {
-        let other = match origin {
-            Origin::Runtime => Origin::Transcript,
-            Origin::Transcript => Origin::Runtime,
-        };
-        let asked = if self.newest.contains_key(&(id, origin)) { origin } else { other };
+        let asked = if self.newest.contains_key(&(id, origin)) { origin } else { origin.other() };
         let Some(newest) = self.newest.get_mut(&(id, asked)) else {
-            return self.answer_early(id, origin, other, answer);
+            return (false, CallKey { number: 0, place: None });
         };
         let is_open = std::mem::replace(&mut newest.is_open, false);
         let (key, index) = (newest.key, newest.index);
         let group = self.groups.get_mut(&key);
         let Some(record) = group.and_then(|group| group.records.get_mut(index)) else {
-            self.numbered += 1;
-            return (true, CallKey { number: self.numbered, place: None });
+            // The call is no longer remembered: it was counted already.
+            return (false, CallKey { number: 0, place: None });
         };
         *record.answered.of(asked) = true;
         let is_first = record.outcome.is_none();
@@ -277,27 +298,10 @@ impl Calls {
         (is_first, CallKey { number: record.number, place: Some((key, index)) })
     }
 
-    /// Keeps a result whose call was not seen yet.
-    fn answer_early(
-        &mut self,
-        id: u64,
-        origin: Origin,
-        other: Origin,
-        answer: KeptResult,
-    ) -> (bool, CallKey) {
-        let witnessed = self.early.get(&(id, other)).map(|(number, _)| *number);
-        let number = witnessed.unwrap_or(self.numbered + 1);
-        self.numbered = self.numbered.max(number);
-        if self.early.len() < REMEMBERED {
-            self.early.entry((id, origin)).or_insert((number, answer));
-        }
-        (witnessed.is_none(), CallKey { number, place: None })
-    }
-
     fn key_of(&self, newest: NewestCall) -> CallKey {
         let group = self.groups.get(&newest.key);
         let record = group.and_then(|group| group.records.get(newest.index));
-        let number = record.map_or(self.numbered, |record| record.number);
+        let number = record.map_or(0, |record| record.number);
         CallKey { number, place: Some((newest.key, newest.index)) }
     }
 
@@ -322,15 +326,19 @@ impl Calls {
         }
     }
 
+    fn count(&mut self, tool: &str, outcome: &Outcome<'_>, millis: Option<i64>) {
+        self.totals.add(outcome, millis);
+        match names::entry(&mut self.tools, tool) {
+            Some(tool) => tool.add(outcome, millis),
+            None => self.others.add(outcome, millis),
+        }
+    }
+
     fn settle(&mut self, group: CallGroup) {
         for record in group.records {
             let millis = record.millis();
             let outcome = record.outcome.unwrap_or(Outcome::Unanswered);
-            self.totals.add(&outcome, millis);
-            match names::entry(&mut self.tools, &group.tool) {
-                Some(tool) => tool.add(&outcome, millis),
-                None => self.others.add(&outcome, millis),
-            }
+            self.count(&group.tool, &outcome, millis);
             self.examples.take(CallExample {
                 number: record.number,
                 seq: record.order,
@@ -354,6 +362,7 @@ impl Calls {
                 self.settle(group);
             }
         }
+        self.finish_early();
     }
 }
 

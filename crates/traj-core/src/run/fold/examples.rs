@@ -34,7 +34,7 @@ pub struct CallExample {
 }
 
 /// The slowest calls, and the first that failed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Examples {
     pub(super) slowest: Vec<CallExample>,
     pub(super) failed: Vec<CallExample>,

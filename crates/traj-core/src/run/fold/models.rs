@@ -7,7 +7,7 @@ use super::names;
 use super::own_counts::{OwnCounts, more_cost};
 use super::taken::CountedCall;
 use crate::run::prices::RememberedPrices;
-use crate::run::{Cost, CostOrigin, ModelCall, Usage, UsageScope};
+use crate::run::{Cost, CostOrigin, ModelCall, Thread, Usage, UsageScope};
 use crate::timestamp::UnixMillis;
 
 /// How many responses are remembered to recognise repeated rows.
@@ -93,7 +93,7 @@ pub struct ContextPoint {
 }
 
 /// The model calls according to one kind of record.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ModelTally {
     pub(super) totals: ModelTotals,
     pub(super) models: BTreeMap<String, ModelTotals>,
@@ -105,10 +105,10 @@ pub(super) struct ModelTally {
     /// What is known of each response, because rows repeat it.
     seen: HashMap<u64, Usage>,
     order: VecDeque<u64>,
-    /// The last reading of a counter.
-    reading: Option<Usage>,
+    /// The last reading of the counter of each thread.
+    readings: HashMap<u64, Usage>,
     /// What the last row added to a call that was counted already.
-    more: Option<(Usage, Option<Cost>)>,
+    more: Option<CountedCall>,
     hasher: RandomState,
 }
 
@@ -117,13 +117,20 @@ impl ModelTally {
     pub(super) fn take(
         &mut self,
         call: &ModelCall<'_>,
+        thread: Thread<'_>,
         name: &str,
         at: Option<UnixMillis>,
         prices: &mut RememberedPrices,
     ) -> Option<CountedCall> {
         let stated = call.usage?;
         let usage = if call.scope == UsageScope::Counter {
-            let before = self.reading.replace(stated);
+            let key = self.hasher.hash_one(thread);
+            let is_known = self.readings.contains_key(&key);
+            let before = if is_known || self.readings.len() < REMEMBERED {
+                self.readings.insert(key, stated)
+            } else {
+                None
+            };
             if before == Some(stated) {
                 return None;
             }
@@ -187,7 +194,7 @@ impl ModelTally {
         if let Some(model) = self.models.get_mut(&names::NameCounts::key(&shown_name(call, name))) {
             model.add_more(&more, cost.as_ref());
         }
-        self.more = Some((more, cost));
+        self.more = Some(CountedCall { model: shown_name(call, name), usage: more, cost });
         if let Some(point) = self.points.last_mut().filter(|point| point.usage == known) {
             point.usage = usage;
         }
@@ -226,7 +233,7 @@ fn shown_name(call: &ModelCall<'_>, name: &str) -> String {
 
 /// Several kinds of records state the same model calls: one per call, one per
 /// turn, and a counter. The kind with the most tokens counts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Models {
     calls: ModelTally,
     turns: ModelTally,
@@ -238,13 +245,16 @@ pub(super) struct Models {
 }
 
 impl Models {
+    /// Takes a record; returns the call that it adds, and what it adds to a call that
+    /// is counted already.
     pub(super) fn take(
         &mut self,
         call: &ModelCall<'_>,
+        thread: Thread<'_>,
         name: &str,
         at: Option<UnixMillis>,
         prices: &mut RememberedPrices,
-    ) -> Option<CountedCall> {
+    ) -> [Option<CountedCall>; 2] {
         let tally = match call.scope {
             UsageScope::Call => &mut self.calls,
             UsageScope::Turn => &mut self.turns,
@@ -254,21 +264,21 @@ impl Models {
                 if let Some(usage) = call.usage {
                     self.own.state(&shown_name(call, name), usage, cost, self.is_fork);
                 }
-                return None;
+                return [None, None];
             }
         };
-        let counted = tally.take(call, name, at, prices);
+        let counted = tally.take(call, thread, name, at, prices);
         let more = tally.more.take();
         // A program does not count a call that was cut off.
         if call.scope == UsageScope::Call && call.stop_reason.is_some() {
             let shown = shown_name(call, name);
             if let Some(counted) = &counted {
                 self.own.record(&shown, &counted.usage, counted.cost.as_ref());
-            } else if let Some((more, cost)) = more {
-                self.own.record_more(&shown, &more, cost.as_ref());
+            } else if let Some(more) = &more {
+                self.own.record_more(&shown, &more.usage, more.cost.as_ref());
             }
         }
-        counted
+        [counted, more]
     }
 
     /// The kind that counts, and its tally. `summaries` is how often the

@@ -25,7 +25,7 @@ impl Moment {
 }
 
 /// The moments of a run, without the middle of a long one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
     first: Vec<Moment>,
     last: VecDeque<Moment>,

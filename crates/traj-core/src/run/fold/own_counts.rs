@@ -9,7 +9,7 @@ use super::names;
 use crate::run::{Cost, CostOrigin, Usage};
 
 /// The counts of one model.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ModelCounts {
     /// The calls that rows state, as far as they finished.
     recorded: ModelTotals,
@@ -47,7 +47,7 @@ struct Settled {
 const MOST_RESTARTS: usize = 64;
 
 /// The counts of all models.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OwnCounts {
     models: BTreeMap<String, ModelCounts>,
 }

@@ -10,7 +10,7 @@ const REMEMBERED_TEXTS: usize = 4_096;
 
 /// Hashes of texts, each with its origin: the same text from the other origin is
 /// the same message.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SeenTexts {
     open: HashSet<(u64, Origin)>,
     order: VecDeque<(u64, Origin)>,
@@ -20,11 +20,7 @@ pub(super) struct SeenTexts {
 impl SeenTexts {
     pub(super) fn is_repeated(&mut self, content: &Content<'_>, origin: Origin, kind: u8) -> bool {
         let key = self.hasher.hash_one((kind, content.to_text().trim()));
-        let other = match origin {
-            Origin::Runtime => Origin::Transcript,
-            Origin::Transcript => Origin::Runtime,
-        };
-        if self.open.remove(&(key, other)) {
+        if self.open.remove(&(key, origin.other())) {
             return true;
         }
         if self.order.len() >= REMEMBERED_TEXTS

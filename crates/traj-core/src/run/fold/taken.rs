@@ -19,6 +19,9 @@ pub struct Taken {
     pub approval: Option<ApprovalState>,
     /// The model call that it adds.
     pub model_call: Option<CountedCall>,
+    /// What it adds to a model call that is counted already: the first rows of a
+    /// streamed response state only the tokens written so far.
+    pub more_of_call: Option<CountedCall>,
 }
 
 /// A model call that is counted.

@@ -29,7 +29,7 @@ enum WaitsFor {
 }
 
 /// Attributes the time between two events to what the run waited for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stopwatch {
     split: TimeSplit,
     first: Option<UnixMillis>,

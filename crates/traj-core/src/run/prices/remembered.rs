@@ -15,14 +15,14 @@ const MOST_MODELS: usize = 8;
 const LONGEST_NAME: usize = 200;
 
 /// A table, and its rows for recently used models.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::run) struct RememberedPrices {
     prices: Prices,
     models: VecDeque<ModelPrices>,
 }
 
 /// The rows that match one model, best first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ModelPrices {
     provider: Option<String>,
     model: String,

@@ -124,6 +124,42 @@ fn a_result_before_its_call_is_one() {
 }
 
 #[test]
+fn a_result_without_a_call_proves_that_there_was_one() {
+    let unseen = |counts| vec![("tool".to_owned(), counts, 0)];
+    assert_eq!(counted(&[(TRANSCRIPT, 5, FAILED)]), unseen([1, 1, 0]));
+    let both = [(TRANSCRIPT, 5, FINE), (RUNTIME, 6, FINE), (RUNTIME, 7, FINE)];
+    assert_eq!(counted(&both), unseen([1, 0, 0]), "it is one, however often it is stated");
+    // One witness states the result, and later the other one the call.
+    let late = [(TRANSCRIPT, 5, FINE), (RUNTIME, 6, Call("read"))];
+    assert_eq!(counted(&late), [("read".to_owned(), [1, 0, 0], 0)]);
+}
+
+#[test]
+fn results_of_forgotten_calls_are_not_calls() {
+    let mut calls = Calls::default();
+    let mut start = |id: &str, order| {
+        let call = ToolCallFact { id: Some(id), name: "shell", arguments: Arguments::None };
+        calls.start(RUNTIME, &call, None, order).1
+    };
+    let first = start("first", 1);
+    for number in 0..REMEMBERED as u64 {
+        start(&number.to_string(), number + 2);
+    }
+    let result = ToolResultFact {
+        id: Some("first"),
+        name: None,
+        outcome: Outcome::Ok,
+        content: Content::None,
+        duration: None,
+        is_truncated: false,
+    };
+    let (is_new, key) = calls.end(RUNTIME, &result, None, 99_999);
+    assert!(!is_new && key.number < first.number, "no reader shows it as another call");
+    calls.finish();
+    assert_eq!(calls.totals.calls, REMEMBERED as u64 + 1);
+}
+
+#[test]
 fn millions_of_calls_are_counted_in_bounded_memory() {
     let mut calls = Calls::default();
     for number in 0..100_000_u64 {
