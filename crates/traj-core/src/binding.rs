@@ -47,8 +47,9 @@ mod tests;
 
 pub use carry::{CarryOver, PastMessage, Speaker, carried_messages};
 pub use conversation::{
-    Claim, ConversationData, ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity,
-    ExecutionFacts, InboundMessage, Permissions, chat_text, claim, effective_permissions,
+    ConversationData, ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity, ExecutionFacts,
+    InboundMessage, MessageClaim, MessageSender, NodeRuntime, Permissions, chat_text,
+    claim_message, effective_permissions,
 };
 pub use decide::{
     BindingDecision, BundledMcp, ChangePolicy, ClearDecision, ComponentState, ForeignRecord,
@@ -68,10 +69,11 @@ pub use record::{
 pub use refusal::{OVERLOADED, RefusalKind, ServerText};
 pub use thread::{
     ApprovalPolicy, ApprovalsReviewer, CodeMode, CredentialKind, GranularApproval, SandboxMode,
-    ServiceTier, ThreadConfigRules, resolve_provider, stored_provider, thread_config,
+    ServiceTier, ThreadConfigRules, mcp_servers_of, resolve_provider, stored_provider,
+    thread_config,
 };
 pub use turn::{
-    BOUND_THREAD_INSTRUCTIONS, TurnBlocks, TurnImage, TurnInput, TurnMode, TurnTrigger,
-    collaboration_mode, decide_turn_mode, developer_instructions, reasoning_effort,
+    BOUND_THREAD_INSTRUCTIONS, CollaborationMode, InputItem, TurnBlocks, TurnImage, TurnInput,
+    TurnMode, TurnTrigger, decide_turn_mode, developer_instructions, reasoning_effort,
     turn_instructions,
 };

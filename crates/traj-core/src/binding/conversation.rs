@@ -99,12 +99,23 @@ impl ConversationData {
     }
 }
 
+/// Who sent a message, according to the host's own checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MessageSender {
+    /// Somebody who may give commands.
+    Authorized,
+    /// Anybody else, or somebody whom the host did not check.
+    #[default]
+    Other,
+}
+
 /// A message that arrived in a bound conversation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InboundMessage {
-    /// Whether the sender may give commands; only `Some(true)` counts.
-    pub authorized: Option<bool>,
+    /// Who sent it.
+    pub sender: MessageSender,
     /// The text as prepared for agents.
     pub agent_body: Option<String>,
     /// The text as it was written.
@@ -115,11 +126,11 @@ impl InboundMessage {
     /// A message with both versions of its text.
     #[must_use]
     pub const fn new(
-        authorized: Option<bool>,
+        sender: MessageSender,
         agent_body: Option<String>,
         content: Option<String>,
     ) -> Self {
-        Self { authorized, agent_body, content }
+        Self { sender, agent_body, content }
     }
 }
 
@@ -133,10 +144,20 @@ pub struct ExecutionFacts {
     pub executes_on_node: bool,
 }
 
+/// Whether the host can run turns on other nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it can or it cannot")]
+pub enum NodeRuntime {
+    /// It can.
+    Attached,
+    /// It cannot.
+    Missing,
+}
+
 /// What happens to an inbound message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Claim {
+pub enum MessageClaim {
     /// The message is not for traj; others may handle it.
     NotOurs,
     /// The message is dropped without a reply.
@@ -162,33 +183,33 @@ const NODE_MISSING: &str =
 /// Decides what happens to a message, before anything is sent.
 ///
 /// Messages from unauthorized senders and messages without text are dropped: they are neither run
-/// nor answered. `reaches_nodes` says whether the host can run turns on other nodes.
+/// nor answered.
 #[must_use]
-pub fn claim(
+pub fn claim_message(
     data: Option<&ConversationData>,
     message: &InboundMessage,
     facts: ExecutionFacts,
-    reaches_nodes: bool,
-) -> Claim {
-    let Some(data) = data else { return Claim::NotOurs };
-    if message.authorized != Some(true) {
-        return Claim::Silent;
+    nodes: NodeRuntime,
+) -> MessageClaim {
+    let Some(data) = data else { return MessageClaim::NotOurs };
+    if message.sender != MessageSender::Authorized {
+        return MessageClaim::Silent;
     }
     let texts = [&message.agent_body, &message.content];
     let mut texts = texts.into_iter().filter_map(|text| text.as_deref()).map(str::trim);
-    let Some(prompt) = texts.find(|text| !text.is_empty()) else { return Claim::Silent };
+    let Some(prompt) = texts.find(|text| !text.is_empty()) else { return MessageClaim::Silent };
     let block = match data {
         ConversationData::AppServer { .. } if facts.host_sandbox_active => {
             Some(APP_SERVER_SANDBOXED)
         }
         ConversationData::AppServer { .. } if facts.executes_on_node => Some(APP_SERVER_ON_NODE),
         ConversationData::CliNode { .. } if facts.host_sandbox_active => Some(NODE_SANDBOXED),
-        ConversationData::CliNode { .. } if !reaches_nodes => Some(NODE_MISSING),
+        ConversationData::CliNode { .. } if nodes == NodeRuntime::Missing => Some(NODE_MISSING),
         _ => None,
     };
     match block {
-        Some(reply) => Claim::Blocked { reply },
-        None => Claim::Run { prompt: prompt.to_owned() },
+        Some(reply) => MessageClaim::Blocked { reply },
+        None => MessageClaim::Run { prompt: prompt.to_owned() },
     }
 }
 
@@ -200,8 +221,8 @@ mod tests {
         ConversationData::from_json(&Json::parse(text).unwrap())
     }
 
-    fn message(authorized: Option<bool>, agent: &str, content: &str) -> InboundMessage {
-        InboundMessage::new(authorized, Some(agent.to_owned()), Some(content.to_owned()))
+    fn message(sender: MessageSender, agent: &str, content: &str) -> InboundMessage {
+        InboundMessage::new(sender, Some(agent.to_owned()), Some(content.to_owned()))
     }
 
     const APP: &str = r#"{"kind":"codex-app-server-session","version":1,"sessionFile":"s.jsonl","workspaceDir":"/w"}"#;
@@ -232,15 +253,16 @@ mod tests {
         let sandboxed = ExecutionFacts { host_sandbox_active: true, ..free };
         let on_node = ExecutionFacts { executes_on_node: true, ..free };
         let (app, node) = (data(APP), data(NODE));
-        let yes = message(Some(true), " hi ", "raw");
-        let run = |prompt: &str| Claim::Run { prompt: prompt.to_owned() };
-        let blocked = |reply| Claim::Blocked { reply };
+        let (authorized, other) = (MessageSender::Authorized, MessageSender::default());
+        let yes = message(authorized, " hi ", "raw");
+        let run = |prompt: &str| MessageClaim::Run { prompt: prompt.to_owned() };
+        let blocked = |reply| MessageClaim::Blocked { reply };
         let rows = [
-            (None, yes.clone(), free, Claim::NotOurs),
-            (app.as_ref(), message(None, "hi", ""), free, Claim::Silent),
-            (app.as_ref(), message(Some(false), "hi", ""), sandboxed, Claim::Silent),
-            (app.as_ref(), message(Some(true), " ", "\n"), sandboxed, Claim::Silent),
-            (app.as_ref(), message(Some(true), " ", " raw "), free, run("raw")),
+            (None, yes.clone(), free, MessageClaim::NotOurs),
+            (app.as_ref(), message(other, "hi", ""), free, MessageClaim::Silent),
+            (app.as_ref(), message(other, "hi", ""), sandboxed, MessageClaim::Silent),
+            (app.as_ref(), message(authorized, " ", "\n"), sandboxed, MessageClaim::Silent),
+            (app.as_ref(), message(authorized, " ", " raw "), free, run("raw")),
             (app.as_ref(), yes.clone(), free, run("hi")),
             (app.as_ref(), yes.clone(), sandboxed, blocked(APP_SERVER_SANDBOXED)),
             (app.as_ref(), yes.clone(), on_node, blocked(APP_SERVER_ON_NODE)),
@@ -248,9 +270,10 @@ mod tests {
             (node.as_ref(), yes.clone(), sandboxed, blocked(NODE_SANDBOXED)),
         ];
         for (data, message, facts, expected) in rows {
-            let claimed = claim(data, &message, facts, true);
+            let claimed = claim_message(data, &message, facts, NodeRuntime::Attached);
             assert_eq!(claimed, expected, "{data:?} {message:?} {facts:?}");
         }
-        assert_eq!(claim(node.as_ref(), &yes, free, false), blocked(NODE_MISSING));
+        let claimed = claim_message(node.as_ref(), &yes, free, NodeRuntime::Missing);
+        assert_eq!(claimed, blocked(NODE_MISSING));
     }
 }

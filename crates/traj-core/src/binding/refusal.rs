@@ -32,6 +32,8 @@ pub enum RefusalKind {
     NoActiveTurn,
     /// The client did not enable the experimental API.
     ExperimentalApiOff,
+    /// The login expired; a person has to log in again.
+    LoginExpired,
     /// The server is overloaded; the request was not handled.
     Overloaded,
     /// Anything else.
@@ -74,6 +76,7 @@ impl RefusalKind {
             Self::Unsupported => "unsupported",
             Self::NoActiveTurn => "no-active-turn",
             Self::ExperimentalApiOff => "experimental-api-off",
+            Self::LoginExpired => "login-expired",
             Self::Overloaded => "overloaded",
             Self::Other => "other",
         }

@@ -11,8 +11,8 @@ mod input;
 mod instructions;
 
 pub use effort::reasoning_effort;
-pub use input::{TurnImage, TurnInput};
+pub use input::{InputItem, TurnImage, TurnInput};
 pub use instructions::{
-    BOUND_THREAD_INSTRUCTIONS, TurnBlocks, TurnMode, TurnTrigger, collaboration_mode,
+    BOUND_THREAD_INSTRUCTIONS, CollaborationMode, TurnBlocks, TurnMode, TurnTrigger,
     decide_turn_mode, developer_instructions, turn_instructions,
 };

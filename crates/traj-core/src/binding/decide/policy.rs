@@ -6,7 +6,7 @@ use crate::binding::RotateReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangePolicy {
-    /// The thread is resumed, and nobody is told.
+    /// The thread is resumed, and the change is not reported.
     Ignore,
     /// The thread is resumed, and the change is reported.
     Warn,

@@ -1,7 +1,5 @@
 //! Sandbox modes and service tiers, as records, threads and turns share them.
 
-use crate::json::{Json, Object};
-
 /// What a thread's commands may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,7 +13,7 @@ pub enum SandboxMode {
 }
 
 impl SandboxMode {
-    /// Reads a stored or wire value.
+    /// Reads the name of a mode.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text {
@@ -26,7 +24,7 @@ impl SandboxMode {
         }
     }
 
-    /// The wire value of `thread/start` and `thread/resume`.
+    /// The name of the mode, as Codex and the stored records spell it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,27 +32,6 @@ impl SandboxMode {
             Self::WorkspaceWrite => "workspace-write",
             Self::DangerFullAccess => "danger-full-access",
         }
-    }
-
-    /// The object for `turn/start`: a thread takes a mode, a turn takes a policy.
-    #[must_use]
-    pub fn turn_policy(self, workspace: &str) -> Json<'static> {
-        let mut policy = Object::new();
-        match self {
-            Self::DangerFullAccess => policy.push("type", "dangerFullAccess"),
-            Self::ReadOnly => {
-                policy.push("type", "readOnly");
-                policy.push("networkAccess", false);
-            }
-            Self::WorkspaceWrite => {
-                policy.push("type", "workspaceWrite");
-                policy.push("writableRoots", vec![workspace.to_owned()]);
-                policy.push("networkAccess", false);
-                policy.push("excludeTmpdirEnvVar", false);
-                policy.push("excludeSlashTmp", false);
-            }
-        }
-        policy.into()
     }
 }
 
@@ -94,15 +71,5 @@ mod tests {
         assert_eq!(parse("Flex"), Some("flex".to_owned()));
         assert_eq!(parse(" Gold "), Some("Gold".to_owned()));
         assert_eq!(parse("  "), None);
-    }
-
-    #[test]
-    fn a_turn_takes_an_object_where_a_thread_takes_a_mode() {
-        insta::assert_snapshot!(
-            SandboxMode::WorkspaceWrite.turn_policy("/w").to_line(),
-            @r#"{"type":"workspaceWrite","writableRoots":["/w"],"networkAccess":false,"excludeTmpdirEnvVar":false,"excludeSlashTmp":false}"#
-        );
-        insta::assert_snapshot!(SandboxMode::ReadOnly.turn_policy("/w").to_line(), @r#"{"type":"readOnly","networkAccess":false}"#);
-        insta::assert_snapshot!(SandboxMode::DangerFullAccess.turn_policy("/w").to_line(), @r#"{"type":"dangerFullAccess"}"#);
     }
 }

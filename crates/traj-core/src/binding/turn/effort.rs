@@ -36,6 +36,9 @@ mod tests {
         let rows = [
             ("minimal", " GPT-5.5 ", Some("low")),
             ("minimal", "gpt-4", Some("minimal")),
+            ("low", "gpt-5.5", Some("low")),
+            ("medium", "gpt-5.5", Some("medium")),
+            ("high", "gpt-4", Some("high")),
             ("xhigh", "gpt-4", Some("xhigh")),
             ("off", "gpt-5.5", None),
             ("adaptive", "gpt-5.5", None),

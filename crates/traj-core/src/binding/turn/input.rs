@@ -1,7 +1,6 @@
 //! The input of a turn: the text, then the images in order.
 
 use super::image::{ImageLocation, inline_image, is_image, locate};
-use crate::json::{Json, Object};
 
 /// Replaces inline data that is not an image.
 const OMITTED: &str = "[codex user input] omitted image payload: invalid inline image data";
@@ -26,6 +25,18 @@ pub enum TurnImage {
         /// The claimed type.
         mime: Option<String>,
     },
+}
+
+/// One item of a turn's input, as it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InputItem {
+    /// A text.
+    Text(String),
+    /// An image at a URL, or in a data URI.
+    Image(String),
+    /// An image at a path on this host.
+    LocalImage(String),
 }
 
 /// The input of one turn.
@@ -63,31 +74,32 @@ impl TurnInput {
         self
     }
 
-    /// The items for `turn/start`. Inline data that is not an image leaves a note; other media that
+    /// The items to send. Inline data that is not an image leaves a note; other media that
     /// is not an image is omitted.
     #[must_use]
-    pub fn items(&self) -> Vec<Json<'static>> {
+    pub fn items(&self) -> Vec<InputItem> {
         let images = self.images.iter().filter_map(TurnImage::item);
-        std::iter::once(text_item(&self.text)).chain(images).collect()
+        std::iter::once(InputItem::Text(self.text.clone())).chain(images).collect()
     }
 }
 
 impl TurnImage {
-    fn item(&self) -> Option<Json<'static>> {
+    fn item(&self) -> Option<InputItem> {
         match self {
-            Self::Inline { mime, data } => {
-                Some(inline_image(mime, data).map_or_else(|| text_item(OMITTED), image_item))
-            }
+            Self::Inline { mime, data } => Some(
+                inline_image(mime, data)
+                    .map_or_else(|| InputItem::Text(OMITTED.to_owned()), InputItem::Image),
+            ),
             Self::Media { path, url, mime } => {
                 let text = path.as_deref().or(url.as_deref())?;
                 if !is_image(mime.as_deref(), text) {
                     return None;
                 }
                 match path {
-                    Some(path) => Some(local_item(path.clone())),
+                    Some(path) => Some(InputItem::LocalImage(path.clone())),
                     None => match locate(text)? {
-                        ImageLocation::Local(path) => Some(local_item(path)),
-                        ImageLocation::Remote(url) => Some(image_item(url)),
+                        ImageLocation::Local(path) => Some(InputItem::LocalImage(path)),
+                        ImageLocation::Remote(url) => Some(InputItem::Image(url)),
                     },
                 }
             }
@@ -95,67 +107,50 @@ impl TurnImage {
     }
 }
 
-fn text_item(text: &str) -> Json<'static> {
-    let mut item = Object::new();
-    item.push("type", "text");
-    item.push("text", text.to_owned());
-    item.push("text_elements", Vec::<Json<'_>>::new());
-    item.into()
-}
-
-fn image_item(url: String) -> Json<'static> {
-    Json::Object([("type", Json::from("image")), ("url", Json::from(url))].into_iter().collect())
-}
-
-fn local_item(path: String) -> Json<'static> {
-    let members = [("type", Json::from("localImage")), ("path", Json::from(path))];
-    Json::Object(members.into_iter().collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(input: &TurnInput) -> String {
-        let items = input.items();
-        items.iter().skip(1).map(Json::to_line).collect::<Vec<_>>().join("\n")
+    /// The items after the text.
+    fn sent(images: Vec<TurnImage>) -> Vec<InputItem> {
+        let mut items = TurnInput { text: String::new(), images }.items();
+        assert_eq!(items.remove(0), InputItem::Text(String::new()));
+        items
     }
 
-    fn media(path: Option<&str>, url: Option<&str>, mime: Option<&str>) -> String {
+    fn media(path: Option<&str>, url: Option<&str>, mime: Option<&str>) -> Vec<InputItem> {
         let own = |text: Option<&str>| text.map(str::to_owned);
-        let image = TurnImage::Media { path: own(path), url: own(url), mime: own(mime) };
-        line(&TurnInput { text: String::new(), images: vec![image] })
+        sent(vec![TurnImage::Media { path: own(path), url: own(url), mime: own(mime) }])
     }
 
     /// Scenario 71.
     #[test]
     fn paths_and_urls_are_distinguished() {
-        let local = |path: &str| format!(r#"{{"type":"localImage","path":"{path}"}}"#);
-        let remote = |url: &str| format!(r#"{{"type":"image","url":"{url}"}}"#);
+        let local = |path: &str| vec![InputItem::LocalImage(path.to_owned())];
+        let remote = |url: &str| vec![InputItem::Image(url.to_owned())];
         assert_eq!(media(Some("/a.png"), Some("https://h/b.png"), None), local("/a.png"));
         assert_eq!(media(None, Some("https://h/b.PNG?x#y"), None), remote("https://h/b.PNG?x#y"));
         assert_eq!(media(None, Some("//h/b.png"), None), remote("//h/b.png"));
         assert_eq!(media(None, Some("file:///a%20b.png"), None), local("/a b.png"));
-        assert_eq!(media(None, Some("file:///a%2.png"), None), "");
-        assert_eq!(media(None, Some("file://elsewhere/a.png"), None), "");
-        assert_eq!(media(None, Some(r"C:\\a.png"), None), local(r"C:\\\\a.png"));
+        assert_eq!(media(None, Some("file:///a%2.png"), None), []);
+        assert_eq!(media(None, Some("file://elsewhere/a.png"), None), []);
+        assert_eq!(media(None, Some(r"C:\\a.png"), None), local(r"C:\\a.png"));
         assert_eq!(media(None, Some("pictures/a"), Some("IMAGE/png")), local("pictures/a"));
-        assert_eq!(media(Some("/a.txt"), None, Some("text/plain")), "");
+        assert_eq!(media(Some("/a.txt"), None, Some("text/plain")), []);
     }
 
     /// Scenario 47: the detected type replaces the claimed one.
     #[test]
     fn inline_data_is_checked_and_sniffed() {
         let inline = |mime: &str, data: &str| {
-            let image = TurnImage::Inline { mime: mime.to_owned(), data: data.to_owned() };
-            line(&TurnInput { text: String::new(), images: vec![image] })
+            sent(vec![TurnImage::Inline { mime: mime.to_owned(), data: data.to_owned() }])
         };
         let gif = inline("image/png", "R0lG\nODlh");
-        assert_eq!(gif, r#"{"type":"image","url":"data:image/gif;base64,R0lGODlh"}"#);
+        assert_eq!(gif, [InputItem::Image("data:image/gif;base64,R0lGODlh".to_owned())]);
         for (mime, data) in
             [("image/png", "not base64!"), ("image/png", "aGVsbG8="), ("text/plain", "R0lGODlh")]
         {
-            assert!(inline(mime, data).contains("omitted image payload"), "{mime} {data}");
+            assert_eq!(inline(mime, data), [InputItem::Text(OMITTED.to_owned())], "{mime} {data}");
         }
     }
 
@@ -167,9 +162,11 @@ mod tests {
             &list(&["https://h/1", "https://h/2"]),
             &list(&["image/png"]),
         );
-        assert_eq!(
-            line(&input),
-            "{\"type\":\"localImage\",\"path\":\"/a\"}\n{\"type\":\"image\",\"url\":\"https://h/2\"}"
-        );
+        let items = [
+            InputItem::Text("look".to_owned()),
+            InputItem::LocalImage("/a".to_owned()),
+            InputItem::Image("https://h/2".to_owned()),
+        ];
+        assert_eq!(input.items(), items);
     }
 }

@@ -1,7 +1,5 @@
 //! Developer instructions that describe the model's situation, per thread and per turn.
 
-use crate::json::{Json, Object};
-
 /// The developer instructions of a bound thread whose host has none of its own.
 pub const BOUND_THREAD_INSTRUCTIONS: &str = "\
     You are working in a session that another program keeps for a person. Reply as usual: that \
@@ -58,29 +56,23 @@ pub struct TurnBlocks {
 }
 
 /// The collaboration mode, sent with every turn so that no earlier mode lingers.
-#[must_use]
-pub fn collaboration_mode(
-    model: &str,
-    effort: Option<&str>,
-    trigger: &TurnTrigger,
-    blocks: &TurnBlocks,
-) -> Json<'static> {
-    let mut settings = Object::new();
-    settings.push("model", model.to_owned());
-    settings.push("reasoning_effort", or_null(effort.map(str::to_owned)));
-    settings.push("developer_instructions", or_null(turn_instructions(trigger, blocks)));
-    let mut mode = Object::new();
-    mode.push("mode", "default");
-    mode.push("settings", settings);
-    mode.into()
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CollaborationMode {
+    /// The model that the turn uses.
+    pub model: String,
+    /// The reasoning effort; `None` is the model's own.
+    pub effort: Option<String>,
+    /// The instructions of the turn.
+    pub instructions: Option<String>,
 }
 
 /// What a turn sends as its collaboration mode.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnMode {
     /// This mode. A turn without instructions sends it as well, which ends an earlier turn's mode.
-    Send(Json<'static>),
+    Send(CollaborationMode),
     /// None: there is nothing to say, and no mode can be sent without a model.
     Omit,
     /// There are instructions, but no model is known to send them with. The turn must not run
@@ -97,15 +89,16 @@ pub fn decide_turn_mode(
     trigger: &TurnTrigger,
     blocks: &TurnBlocks,
 ) -> TurnMode {
+    let instructions = turn_instructions(trigger, blocks);
     match model.map(str::trim).filter(|model| !model.is_empty()) {
-        Some(model) => TurnMode::Send(collaboration_mode(model, effort, trigger, blocks)),
-        None if turn_instructions(trigger, blocks).is_none() => TurnMode::Omit,
+        Some(model) => TurnMode::Send(CollaborationMode {
+            model: model.to_owned(),
+            effort: effort.map(str::to_owned),
+            instructions,
+        }),
+        None if instructions.is_none() => TurnMode::Omit,
         None => TurnMode::ModelUnknown,
     }
-}
-
-fn or_null(text: Option<String>) -> Json<'static> {
-    text.map_or(Json::Null, Json::from)
 }
 
 /// The instructions of one turn: standing ones, then the blocks; `None` if there are none.
@@ -135,9 +128,11 @@ mod tests {
     use super::*;
 
     fn instructions(trigger: &TurnTrigger, blocks: &TurnBlocks) -> Option<String> {
-        let mode = collaboration_mode("m", Some("low"), trigger, blocks);
-        let text = mode.get("settings")?.get("developer_instructions")?.as_str()?;
-        Some(text.replace("\n\n", "|"))
+        let TurnMode::Send(mode) = decide_turn_mode(Some("m"), Some("low"), trigger, blocks) else {
+            panic!("no mode")
+        };
+        assert_eq!(mode.effort.as_deref(), Some("low"));
+        Some(mode.instructions?.replace("\n\n", "|"))
     }
 
     /// Scenario 46.
@@ -165,10 +160,8 @@ mod tests {
     #[test]
     fn every_turn_sends_a_mode_so_that_none_lingers() {
         let (user, plain) = (TurnTrigger::User, TurnBlocks::default());
-        let TurnMode::Send(mode) = decide_turn_mode(Some("m"), None, &user, &plain) else {
-            panic!("no mode")
-        };
-        insta::assert_snapshot!(mode.to_line(), @r#"{"mode":"default","settings":{"model":"m","reasoning_effort":null,"developer_instructions":null}}"#);
+        let mode = CollaborationMode { model: "m".to_owned(), effort: None, instructions: None };
+        assert_eq!(decide_turn_mode(Some("m"), None, &user, &plain), TurnMode::Send(mode));
     }
 
     #[test]
