@@ -15,9 +15,9 @@
 //! - [`capture`]: turns events into redacted lines within limits, and decides
 //!   when a recorder retries, truncates or gives up.
 //! - [`dialect`]: turns rows of each agent's files into facts.
-//! - [`gather`]: makes such rows of databases, compressed files and documents.
+//! - [`gather`]: turns databases, compressed files and documents into such rows.
 //! - [`run`]: turns facts into a run, with calls, tokens, time and cost.
-//! - [`agents`]: where each agent keeps its sessions.
+//! - [`agents`]: where each agent stores its sessions.
 //! - [`location`]: finds the sidecar of a session.
 //! - [`settings`]: facts about the host, the configuration file and the
 //!   recorder's settings.

@@ -4,8 +4,9 @@ mod reading;
 
 pub use reading::Reading;
 
-/// Limits on what is recorded. They lose nothing: whatever does not fit into an
-/// event goes into a blob, and the event names it.
+/// Limits on what is recorded. Those on values lose nothing: whatever does not fit
+/// into an event goes into a blob, and the event names it. Beyond the limits on the
+/// sidecar and on its blobs, what is lost is counted and reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -16,7 +16,7 @@ pub(super) fn to_limits(
     if fits(data.as_ref(), limits, 0) {
         return data;
     }
-    Cutter { limits, blobs }.value(data, 0)
+    DataCutter { limits, blobs }.value(data, 0)
 }
 
 /// Moves data that is too large as a whole into a blob.
@@ -54,12 +54,12 @@ fn fits(value: &Json<'_>, limits: &Limits, depth: usize) -> bool {
     }
 }
 
-struct Cutter<'a> {
+struct DataCutter<'a> {
     limits: &'a Limits,
     blobs: &'a mut Vec<Blob>,
 }
 
-impl Cutter<'_> {
+impl DataCutter<'_> {
     fn value(&mut self, value: Redacted<Json<'static>>, depth: usize) -> Redacted<Json<'static>> {
         match value.as_ref() {
             Json::String(_) => self.string(value),

@@ -27,8 +27,8 @@ use crate::settings::WhenFull;
 
 pub use self::dropped::Dropped;
 use self::plan::{WritePlan, bytes_in_file};
-use self::retries::Backoff;
 pub use self::retries::FinalRetries;
+use self::retries::RetryBackoff;
 
 /// The state of one recording, across events and failures.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct Recording {
     reported: Dropped,
     /// The sidecar accepts only reports of drops from now on.
     is_full: bool,
-    backoff: Backoff,
+    backoff: RetryBackoff,
 }
 
 /// What to do next with the pending lines.
@@ -91,7 +91,7 @@ impl Recording {
             plan: WritePlan::default(),
             reported: Dropped::default(),
             is_full: false,
-            backoff: Backoff::default(),
+            backoff: RetryBackoff::default(),
         }
     }
 

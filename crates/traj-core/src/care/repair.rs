@@ -1,7 +1,7 @@
 //! Repair: what is wrong with a session, sidecar or rollout, line by line, and
 //! what a sound copy of it contains.
 //!
-//! A file is read twice. [`Survey`] takes every line and produces a
+//! A file is read twice. [`RepairSurvey`] takes every line and produces a
 //! [`Diagnosis`]; [`Rebuild`] takes every line again and returns the lines of the
 //! copy. Every valid row is in the copy, unchanged or with a corrected parent or
 //! ordinal. Only byte-for-byte repetitions of a row are left out.
@@ -25,7 +25,7 @@ mod survey;
 pub use diagnosis::{Diagnosis, DocumentKind, LineProblem, Problem};
 pub use error::RepairError;
 pub use rebuild::Rebuild;
-pub use survey::Survey;
+pub use survey::RepairSurvey;
 
 #[cfg(test)]
 #[cfg(feature = "memory")]

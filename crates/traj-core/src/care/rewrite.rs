@@ -17,4 +17,6 @@ mod line_stream;
 mod rounds;
 
 pub use line_stream::{LineStream, StreamCounts};
-pub use rounds::{Generations, Piece, SettleLimits, Settled, Writers, released, settle};
+pub use rounds::{
+    GenerationRange, Generations, RewriteResult, SettleLimits, Writers, released, settle,
+};

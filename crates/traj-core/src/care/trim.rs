@@ -37,7 +37,7 @@ pub use auto::{Age, AutoEdit, AutoPolicy, AutoReport, AutoSurvey, AutoTotals, au
 pub use drain::{DrainReport, DrainRequest, TrimError, TrimPorts, drain, has_tool_result};
 pub use edit::{SidecarEdit, Tally, TrimEdit};
 pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
-pub use journal::{Document, JournalWriter, UndoRecord, WithJournal, expire, journal_beside};
+pub use journal::{JournalWriter, TrimmedFile, UndoRecord, WithJournal, expire, journal_beside};
 pub use locate::{SessionContext, SessionLookupError, host_session_file};
 pub use queue::{
     PendingTrims, QueueEntry, QueueError, QueuedReply, enqueue, pending_trims, queue_beside,

@@ -59,6 +59,11 @@ pub struct Reading {
     /// size.
     pub cell_bytes: usize,
 
+    /// Bytes of a tool's output that Claude Code stored in a file of its own: 2 MiB,
+    /// so that a row with it can be held. Of longer output, the row's own beginning
+    /// is shown.
+    pub stored_output_bytes: usize,
+
     /// Bytes of a file's head that usually show who wrote it and which session
     /// it belongs to: 64 KiB.
     pub short_head_bytes: usize,
@@ -99,8 +104,7 @@ pub struct Reading {
 
 impl Reading {
     /// The environment variable for the longest line that is read as a whole.
-    /// It
-    /// sets [`input_line_bytes`](Self::input_line_bytes),
+    /// It sets [`input_line_bytes`](Self::input_line_bytes),
     /// [`scanned_line_bytes`](Self::scanned_line_bytes) and
     /// [`session_line_bytes`](Self::session_line_bytes).
     pub const LINE_BYTES: &str = "TRAJ_READ_LINE_BYTES";
@@ -122,6 +126,7 @@ impl Reading {
             row_values: MIB,
             gathered_bytes: 8 * 1024 * MIB as u64,
             cell_bytes: 64 * MIB,
+            stored_output_bytes: 2 * MIB,
             short_head_bytes: 64 * KIB,
             long_head_bytes: 4 * MIB,
             head_rows: 1_000,

@@ -14,11 +14,11 @@ const FINAL_PAUSES_MS: [u64; 4] = [50, 100, 200, 400];
 
 /// Pauses that double with each consecutive failure.
 #[derive(Debug, Default)]
-pub(super) struct Backoff {
+pub(super) struct RetryBackoff {
     pause: Option<Duration>,
 }
 
-impl Backoff {
+impl RetryBackoff {
     /// The current pause, if the last try failed.
     pub(super) const fn pause(&self) -> Option<Duration> {
         self.pause
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_a_limit_and_start_again() {
-        let mut backoff = Backoff::default();
+        let mut backoff = RetryBackoff::default();
         let pauses: Vec<u128> = (0..9).map(|_| backoff.failed().as_millis()).collect();
         assert_eq!(pauses, [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
         assert_eq!(backoff.pause(), Some(LONGEST_PAUSE));

@@ -46,7 +46,7 @@ pub enum PruneReason {
 impl PruneReason {
     /// Whether the artefact is removed.
     #[must_use]
-    pub const fn goes(self) -> bool {
+    pub const fn removes(self) -> bool {
         matches!(self, Self::Old | Self::TooMany | Self::TooMuch)
     }
 
@@ -115,12 +115,12 @@ pub fn decide_prune(
         } else {
             PruneReason::Recent
         };
-        if reason.goes() {
+        if reason.removes() {
             left -= 1;
         }
         for artefact in orphans.artefacts {
             let reason = reason_for(&artefact, reason);
-            if reason.goes() {
+            if reason.removes() {
                 bytes = bytes.saturating_sub(artefact.bytes);
             }
             decisions.push(PruneDecision { stem: orphans.stem.clone(), artefact, reason });

@@ -73,18 +73,18 @@ fn a_relocated_sidecar_needs_proof_and_links_stay() {
 #[test]
 fn budgets_take_the_oldest_first() {
     let gone = || vec![group("new", 8, 10), group("old", 6, 10), group("mid", 7, 10)];
-    let goes = |policy: PrunePolicy, live: u64| -> Vec<String> {
+    let removes = |policy: PrunePolicy, live: u64| -> Vec<String> {
         decide_prune(gone(), live, policy)
             .into_iter()
-            .filter(|decision| decision.reason.goes())
+            .filter(|decision| decision.reason.removes())
             .map(|decision| decision.stem)
             .collect()
     };
-    assert!(goes(PrunePolicy::new(at(0), None, None), 0).is_empty());
-    assert_eq!(goes(PrunePolicy::new(at(7), None, None), 0), ["old"]);
-    assert_eq!(goes(PrunePolicy::new(at(0), Some(1), None), 0), ["old", "mid"]);
-    assert_eq!(goes(PrunePolicy::new(at(0), None, Some(25)), 0), ["old"]);
-    assert_eq!(goes(PrunePolicy::new(at(0), None, Some(25)), 100), ["old", "mid", "new"]);
+    assert!(removes(PrunePolicy::new(at(0), None, None), 0).is_empty());
+    assert_eq!(removes(PrunePolicy::new(at(7), None, None), 0), ["old"]);
+    assert_eq!(removes(PrunePolicy::new(at(0), Some(1), None), 0), ["old", "mid"]);
+    assert_eq!(removes(PrunePolicy::new(at(0), None, Some(25)), 0), ["old"]);
+    assert_eq!(removes(PrunePolicy::new(at(0), None, Some(25)), 100), ["old", "mid", "new"]);
 }
 
 #[test]
@@ -191,7 +191,7 @@ proptest! {
         let mut youngest_gone = None;
         for decision in &decisions {
             let Artefact { kind, proof, modified, .. } = &decision.artefact;
-            if decision.reason.goes() {
+            if decision.reason.removes() {
                 youngest_gone = Some(*modified);
                 prop_assert!(!matches!(proof, Proof::NotPlain | Proof::Unreadable | Proof::NotASidecar));
                 if matches!(kind, ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs) {

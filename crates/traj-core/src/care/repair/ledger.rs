@@ -68,7 +68,7 @@ impl RowRecord {
 
 /// The records of all rows, by number.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct RowLedger {
     scratch: Box<dyn Scratch>,
     /// Number of records in the scratch file.
     spilled: u64,
@@ -78,7 +78,7 @@ pub(super) struct Ledger {
     most_recent: usize,
 }
 
-impl Ledger {
+impl RowLedger {
     pub(super) fn new(scratch: Box<dyn Scratch>, most_recent: usize) -> Self {
         Self { scratch, spilled: 0, recent: Vec::new(), most_recent }
     }

@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 
 use super::RepairError;
 use super::diagnosis::{NewParent, Problem, ProblemTally};
-use super::ledger::{Ledger, RowKey, RowRecord, RowSet};
+use super::ledger::{RowKey, RowLedger, RowRecord, RowSet};
 use crate::dialect::transcript::EntryKey;
 
 /// What is wrong with a link.
@@ -60,8 +60,8 @@ enum WalkStart {
 
 /// Finds and repairs the links of a session.
 #[derive(Debug)]
-pub(super) struct Links<'a> {
-    pub(super) ledger: &'a Ledger,
+pub(super) struct LinkRepair<'a> {
+    pub(super) ledger: &'a RowLedger,
     /// Rows that are left out of the copy.
     pub(super) left_out: &'a RowSet,
     /// How many ids are held at a time.
@@ -70,7 +70,7 @@ pub(super) struct Links<'a> {
     pub(super) most: usize,
 }
 
-impl Links<'_> {
+impl LinkRepair<'_> {
     /// Finds every broken link and its new parent.
     pub(super) fn mend(&self, findings: &mut ProblemTally) -> Result<MendedLink, RepairError> {
         let mut mended = MendedLink::default();

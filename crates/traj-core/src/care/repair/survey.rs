@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::RepairError;
 use super::diagnosis::{Diagnosis, DocumentKind, Problem, ProblemTally};
-use super::ledger::{Ledger, RowKey, RowRecord};
-use super::links::{Links, slice_of};
+use super::ledger::{RowKey, RowLedger, RowRecord};
+use super::links::{LinkRepair, slice_of};
 use super::rebuild::RowSplitter;
 use crate::dialect::shape::row;
 use crate::dialect::transcript::EntryKey;
@@ -35,12 +35,12 @@ impl Default for SurveyLimits {
 
 /// Takes every line of a file, in order.
 #[derive(Debug)]
-pub struct Survey {
+pub struct RepairSurvey {
     diagnosis: Diagnosis,
     findings: ProblemTally,
     splitter: RowSplitter,
     kinds: [u64; 3],
-    ledger: Ledger,
+    ledger: RowLedger,
     limits: SurveyLimits,
     header: Option<FoundHeader>,
     first_timestamp: Option<String>,
@@ -55,7 +55,7 @@ struct FoundHeader {
     text: Option<String>,
 }
 
-impl Survey {
+impl RepairSurvey {
     /// A survey that moves its notes to `scratch` when there are many.
     #[must_use]
     pub fn new(scratch: Box<dyn Scratch>) -> Self {
@@ -68,7 +68,7 @@ impl Survey {
             findings: ProblemTally::default(),
             splitter: RowSplitter::default(),
             kinds: [0; 3],
-            ledger: Ledger::new(scratch, limits.recent),
+            ledger: RowLedger::new(scratch, limits.recent),
             limits,
             header: None,
             first_timestamp: None,
@@ -177,7 +177,7 @@ impl Survey {
     }
 
     fn finish_session(&mut self, session_id: &str) -> Result<(), RepairError> {
-        let links = Links {
+        let links = LinkRepair {
             ledger: &self.ledger,
             left_out: &self.diagnosis.left_out,
             slice: self.limits.slice,

@@ -12,7 +12,7 @@ fn repaired(lines: &[Vec<u8>]) -> (Diagnosis, Vec<String>) {
 }
 
 fn repaired_within(lines: &[Vec<u8>], limits: SurveyLimits) -> (Diagnosis, Vec<String>) {
-    let mut survey = Survey::with_limits(Box::new(MemoryScratch::new()), limits);
+    let mut survey = RepairSurvey::with_limits(Box::new(MemoryScratch::new()), limits);
     for line in lines {
         survey.line(line).expect("there is room for notes");
     }
@@ -178,7 +178,7 @@ fn damage() -> impl Strategy<Value = (usize, Vec<u8>)> {
 #[test]
 fn missing_space_for_notes_is_reported() {
     let limits = SurveyLimits { recent: 1, ..SurveyLimits::default() };
-    let mut survey = Survey::with_limits(Box::new(MemoryScratch::with_room(80)), limits);
+    let mut survey = RepairSurvey::with_limits(Box::new(MemoryScratch::with_room(80)), limits);
     let row = entry("a", "");
     let outcome = (0..9).try_for_each(|_| survey.line(row.as_bytes()));
     assert!(matches!(outcome, Err(RepairError::NoRoom)), "{outcome:?}");

@@ -23,7 +23,7 @@ pub enum Writers {
 /// A part of a candidate: bytes `from..to` of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a range of a numbered file")]
-pub struct Piece {
+pub struct GenerationRange {
     /// The generation, counted from 0 for the original file.
     pub generation: usize,
     /// First byte.
@@ -48,14 +48,14 @@ pub trait Generations {
     ///
     /// # Errors
     /// When reading or writing fails.
-    fn copy(&mut self, piece: Piece) -> Result<(), Self::Error>;
+    fn copy(&mut self, piece: GenerationRange) -> Result<(), Self::Error>;
 
     /// The number of bytes in `from..to` of a generation up to and including
     /// its last line end.
     ///
     /// # Errors
     /// When reading fails.
-    fn whole_lines(&mut self, piece: Piece) -> Result<u64, Self::Error>;
+    fn whole_lines(&mut self, piece: GenerationRange) -> Result<u64, Self::Error>;
 
     /// Makes the candidate durable in its current state.
     ///
@@ -105,7 +105,7 @@ impl SettleLimits {
 /// The result of a rewrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Settled {
+pub struct RewriteResult {
     /// Bytes taken over that were appended after the rewrite began.
     pub merged: u64,
     /// Exchanges made.
@@ -143,17 +143,17 @@ pub fn released<G: Generations>(files: &mut G, limits: SettleLimits) -> bool {
 ///
 /// # Errors
 /// The adapter's errors before the first exchange; nothing has changed then. A
-/// later failure cannot be undone, and is reported as [`Settled::held`].
+/// later failure cannot be undone, and is reported as [`RewriteResult::held`].
 pub fn settle<G: Generations>(
     files: &mut G,
     snapshot: u64,
     edited: u64,
     limits: SettleLimits,
-) -> Result<Settled, G::Error> {
-    let mut settled = Settled::default();
+) -> Result<RewriteResult, G::Error> {
+    let mut settled = RewriteResult::default();
     match run(files, snapshot, edited, limits, &mut settled) {
         Err(error) if settled.rounds == 0 => Err(error),
-        Err(_) => Ok(Settled { held: true, ..settled }),
+        Err(_) => Ok(RewriteResult { held: true, ..settled }),
         Ok(()) => Ok(settled),
     }
 }
@@ -163,7 +163,7 @@ fn run<G: Generations>(
     snapshot: u64,
     edited: u64,
     limits: SettleLimits,
-    settled: &mut Settled,
+    settled: &mut RewriteResult,
 ) -> Result<(), G::Error> {
     let mut retired: Vec<RetiredGeneration> = Vec::new();
     let mut current = 0;
@@ -212,14 +212,14 @@ fn take_over<G: Generations>(
     current: usize,
     mut taken: u64,
     length: &mut u64,
-    settled: &mut Settled,
+    settled: &mut RewriteResult,
 ) -> Result<u64, G::Error> {
     loop {
         let end = files.length(current)?;
         if end <= taken {
             return Ok(taken);
         }
-        files.copy(Piece { generation: current, from: taken, to: end })?;
+        files.copy(GenerationRange { generation: current, from: taken, to: end })?;
         *length += end - taken;
         settled.merged += end - taken;
         taken = end;
@@ -232,13 +232,13 @@ fn stragglers<G: Generations>(
     files: &mut G,
     retired: &mut Vec<RetiredGeneration>,
     limits: SettleLimits,
-    settled: &mut Settled,
-) -> Result<Option<Vec<Piece>>, G::Error> {
+    settled: &mut RewriteResult,
+) -> Result<Option<Vec<GenerationRange>>, G::Error> {
     let mut pauses = 0;
     loop {
         let mut pieces = Vec::new();
         let mut open = false;
-        let mut untold = false;
+        let mut unknown = false;
         let mut done = Vec::new();
         for old in retired.iter() {
             // Ask for writers first, then for the length: without a writer it is
@@ -249,7 +249,7 @@ fn stragglers<G: Generations>(
                 Writers::Some => pauses >= limits.held_pauses,
                 Writers::Unknown => pauses >= limits.quiet_pauses,
             };
-            let gained = Piece {
+            let gained = GenerationRange {
                 generation: old.generation,
                 from: old.taken,
                 to: files.length(old.generation)?.max(old.taken),
@@ -257,12 +257,12 @@ fn stragglers<G: Generations>(
             let whole =
                 if is_final { gained.to - gained.from } else { files.whole_lines(gained)? };
             if whole > 0 {
-                pieces.push(Piece { to: gained.from + whole, ..gained });
+                pieces.push(GenerationRange { to: gained.from + whole, ..gained });
             } else if writers == Writers::None {
                 done.push(old.generation);
             }
             open |= writers == Writers::Some;
-            untold |= writers == Writers::Unknown;
+            unknown |= writers == Writers::Unknown;
         }
         // Nobody can write to these any more: they need no further check.
         retired.retain(|old| !done.contains(&old.generation));
@@ -270,7 +270,7 @@ fn stragglers<G: Generations>(
             return Ok(Some(pieces));
         }
         let patience = if open { limits.held_pauses } else { limits.quiet_pauses };
-        if (!open && !untold) || pauses >= patience {
+        if (!open && !unknown) || pauses >= patience {
             settled.held = open;
             return Ok(None);
         }
@@ -286,7 +286,7 @@ fn rebuild<G: Generations>(
     current: usize,
     end: u64,
     retired: &mut [RetiredGeneration],
-    pieces: &[Piece],
+    pieces: &[GenerationRange],
 ) -> Result<u64, G::Error> {
     let mut from = 0;
     let mut shift = 0;
@@ -294,7 +294,7 @@ fn rebuild<G: Generations>(
     for old in retired.iter_mut() {
         if let Some(piece) = pieces.iter().find(|piece| piece.generation == old.generation) {
             if old.place > from {
-                files.copy(Piece { generation: current, from, to: old.place })?;
+                files.copy(GenerationRange { generation: current, from, to: old.place })?;
                 from = old.place;
             }
             files.copy(*piece)?;
@@ -304,7 +304,7 @@ fn rebuild<G: Generations>(
         old.place += shift;
     }
     if end > from {
-        files.copy(Piece { generation: current, from, to: end })?;
+        files.copy(GenerationRange { generation: current, from, to: end })?;
     }
     Ok(end + shift)
 }

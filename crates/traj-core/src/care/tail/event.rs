@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::screen::Screen;
+use super::filter::EventFilter;
 use super::summary;
 use super::timings::SpanEdge;
 use crate::dialect::{Dialect, SKIM_DEPTH};
@@ -35,7 +35,7 @@ pub struct TailEvent {
     pub kind: String,
     /// The session's key, else its id.
     pub session: String,
-    /// Whether the [`Screen`] wants it. Only the time and type of an unwanted
+    /// Whether the [`EventFilter`] wants it. Only the time and type of an unwanted
     /// event are known.
     pub is_wanted: bool,
     /// What happened, in a few words.
@@ -88,20 +88,20 @@ impl TailEvent {
 
     /// Reads a line; `None` if it is not an event.
     #[must_use]
-    pub fn parse(line: &[u8], origin: Origin, screen: &dyn Screen) -> Option<Self> {
+    pub fn parse(line: &[u8], origin: Origin, filter: &dyn EventFilter) -> Option<Self> {
         // Validating UTF-8 is far quicker than repairing it.
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
-        let is_whole = screen.wants_every_type();
+        let is_whole = filter.wants_every_type();
         let depth = if is_whole { MAX_DEPTH } else { SKIM_DEPTH };
         let mut row = Json::parse_shallow(&text, depth).ok()?;
         let dialect = dialect_of(&row, origin)?;
         let kind = dialect.type_name(&row)?;
         let mut event = Self::new(origin, &kind, dialect.identity_of(&row));
         // Rows of unwanted types are read for their times only.
-        let is_wanted = is_whole || screen.wants_type(&event.kind);
+        let is_wanted = is_whole || filter.wants_type(&event.kind);
         let needed = if is_wanted { MAX_DEPTH } else { dialect.depth_of_times(&row) };
         if needed > depth {
             row = Json::parse_shallow(&text, needed).ok()?;
@@ -111,19 +111,19 @@ impl TailEvent {
             event.edges.extend(SpanEdge::of(&stated));
         });
         if is_wanted {
-            let row = screen.redact(row);
+            let row = filter.redact(row);
             summary::fill(&mut event, dialect, &row);
-            event.is_wanted = screen.wants(&event, &row);
+            event.is_wanted = filter.wants(&event, &row);
         }
         Some(event)
     }
 
     /// Stands in for a line that was too long to be read.
-    pub(super) fn of_long_line(origin: Origin, bytes: u64, screen: &dyn Screen) -> Self {
+    pub(super) fn of_long_line(origin: Origin, bytes: u64, filter: &dyn EventFilter) -> Self {
         let mut event = Self::new(origin, "line.too_long", bytes);
         event.preview = format!("skipped a line of {bytes} bytes");
         event.severity = Severity::Warning;
-        event.is_wanted = screen.wants_type(&event.kind) && screen.wants(&event, &Json::Null);
+        event.is_wanted = filter.wants_type(&event.kind) && filter.wants(&event, &Json::Null);
         event
     }
 

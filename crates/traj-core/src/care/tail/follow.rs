@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::screen::Screen;
+use super::filter::EventFilter;
 use super::seen::SeenEvents;
 use super::timings::{FARTHEST_START, Timings};
 use super::{LastEvents, TailEvent};
@@ -118,17 +118,17 @@ impl Follow {
     pub fn look(
         &mut self,
         now: FileState,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
         show: &mut dyn FnMut(TailEvent),
     ) -> Option<ReadRange> {
         if self.key != Some(now.key) {
             if self.key.is_some() {
-                self.start_again(screen, show);
+                self.start_again(filter, show);
             }
             self.key = Some(now.key);
         }
         if now.length < self.offset {
-            self.start_again(screen, show);
+            self.start_again(filter, show);
         }
         let grown = ReadRange { to: now.length, ..self.to_compare() };
         (now.length > self.offset).then_some(grown)
@@ -147,20 +147,20 @@ impl Follow {
         &mut self,
         from: u64,
         bytes: &[u8],
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
         show: &mut dyn FnMut(TailEvent),
     ) -> bool {
         let overlap = usize::try_from(self.offset.saturating_sub(from)).unwrap_or(usize::MAX);
         let known = self.recent.len().saturating_sub(overlap);
         let expected = self.recent.get(known..).unwrap_or_default();
         if from > self.offset || bytes.len() < overlap || !bytes.starts_with(expected) {
-            self.start_again(screen, show);
+            self.start_again(filter, show);
             return false;
         }
         let fresh = bytes.get(overlap..).unwrap_or_default();
         self.offset += fresh.len() as u64;
         self.keep_recent(fresh);
-        self.take_lines(fresh, screen, show);
+        self.take_lines(fresh, filter, show);
         true
     }
 
@@ -185,12 +185,12 @@ impl Follow {
         foreign
     }
 
-    fn start_again(&mut self, screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
+    fn start_again(&mut self, filter: &dyn EventFilter, show: &mut dyn FnMut(TailEvent)) {
         // The last line of the old file may only lack its line end.
         let mut lines = std::mem::replace(&mut self.lines, new_lines());
         let _continue = lines.finish(|line| {
             if let Line::Cut(line) = line {
-                self.event(line, self.begin, screen, show);
+                self.event(line, self.begin, filter, show);
             }
             ControlFlow::<()>::Continue(())
         });
@@ -208,15 +208,20 @@ impl Follow {
         self.is_untimed = false;
     }
 
-    fn take_lines(&mut self, bytes: &[u8], screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
+    fn take_lines(
+        &mut self,
+        bytes: &[u8],
+        filter: &dyn EventFilter,
+        show: &mut dyn FnMut(TailEvent),
+    ) {
         let mut lines = std::mem::replace(&mut self.lines, new_lines());
         let _continue = lines.push(bytes, |line| {
             match line {
                 Line::Whole(bytes) | Line::Cut(bytes) => {
-                    self.event(bytes, self.begin, screen, show);
+                    self.event(bytes, self.begin, filter, show);
                 }
                 Line::TooLong { bytes, .. } => {
-                    let event = TailEvent::of_long_line(self.origin, bytes, screen);
+                    let event = TailEvent::of_long_line(self.origin, bytes, filter);
                     if self.seen.take(event.identity) {
                         show(event);
                     }
@@ -232,10 +237,10 @@ impl Follow {
         &mut self,
         line: &[u8],
         begin: u64,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
         show: &mut dyn FnMut(TailEvent),
     ) {
-        let Some(mut event) = TailEvent::parse(line, self.origin, screen) else { return };
+        let Some(mut event) = TailEvent::parse(line, self.origin, filter) else { return };
         self.timings.annotate(&mut event, begin);
         if self.seen.take(event.identity) {
             show(event);

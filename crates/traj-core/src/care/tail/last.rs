@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::TailEvent;
-use super::screen::{Screen, WantsNothing};
+use super::filter::{EventFilter, KeepNothing};
 use super::timings::OpenEnds;
 use crate::json::lines::{Line, LinesFromEnd};
 use crate::limits::Reading;
@@ -67,20 +67,20 @@ impl LastEvents {
     }
 
     /// Takes the block before the previous one; `false` when no more is needed.
-    /// Only events that `screen` wants count.
-    pub fn block(&mut self, block: &[u8], screen: &dyn Screen) -> bool {
+    /// Only events that `filter` wants count.
+    pub fn block(&mut self, block: &[u8], filter: &dyn EventFilter) -> bool {
         let mut lines = std::mem::replace(&mut self.lines, new_lines());
-        let taken = lines.push(block, |line| self.line(line, screen));
+        let taken = lines.push(block, |line| self.line(line, filter));
         self.lines = lines;
         taken.is_continue()
     }
 
     /// Call at the beginning of the file; returns the events, oldest first.
-    pub fn finish(&mut self, screen: &dyn Screen) -> Vec<TailEvent> {
+    pub fn finish(&mut self, filter: &dyn EventFilter) -> Vec<TailEvent> {
         // Always find out whether the last line is complete.
         if !self.is_done(self.taken) || !self.has_last {
             let mut lines = std::mem::replace(&mut self.lines, new_lines());
-            let _done = lines.finish(|line| self.line(line, screen));
+            let _done = lines.finish(|line| self.line(line, filter));
         }
         let mut events = std::mem::take(&mut self.events);
         events.truncate(self.wanted);
@@ -116,14 +116,14 @@ impl LastEvents {
     }
 
     /// Takes the line before the previous one; breaks when no more is needed.
-    fn line(&mut self, line: Line<'_>, screen: &dyn Screen) -> ControlFlow<()> {
+    fn line(&mut self, line: Line<'_>, filter: &dyn EventFilter) -> ControlFlow<()> {
         self.taken += line.span();
         self.has_last = true;
-        let screen = if self.count < self.wanted { screen } else { &WantsNothing };
+        let filter = if self.count < self.wanted { filter } else { &KeepNothing };
         let event = match line {
-            Line::Whole(bytes) | Line::Cut(bytes) => TailEvent::parse(bytes, self.origin, screen),
+            Line::Whole(bytes) | Line::Cut(bytes) => TailEvent::parse(bytes, self.origin, filter),
             Line::TooLong { bytes, .. } => {
-                Some(TailEvent::of_long_line(self.origin, bytes, screen))
+                Some(TailEvent::of_long_line(self.origin, bytes, filter))
             }
         };
         match (event, line) {

@@ -10,7 +10,7 @@ use crate::run::Origin;
 /// Wants every event; the rows contain no secrets.
 pub(super) struct Everything;
 
-impl Screen for Everything {
+impl EventFilter for Everything {
     fn wants_every_type(&self) -> bool {
         true
     }
@@ -372,10 +372,10 @@ fn a_row_that_nobody_wants_has_the_same_ends() {
     ];
     let mut ends = 0;
     for row in rows {
-        let read = |screen: &dyn Screen| {
-            TailEvent::parse(row.as_bytes(), Origin::Transcript, screen).unwrap()
+        let read = |filter: &dyn EventFilter| {
+            TailEvent::parse(row.as_bytes(), Origin::Transcript, filter).unwrap()
         };
-        let (wanted, unwanted) = (read(&Everything), read(&WantsNothing));
+        let (wanted, unwanted) = (read(&Everything), read(&KeepNothing));
         assert_eq!(unwanted.edges, wanted.edges, "{row}");
         assert_eq!(
             (unwanted.at, unwanted.kind, unwanted.identity),

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use super::edit::blobs::{Renamed, trim_blobs};
 use super::edit::probe::IdProbe;
-use super::journal::{Document, JournalWriter, WithJournal};
+use super::journal::{JournalWriter, TrimmedFile, WithJournal};
 use super::queue::QueueEntry;
 use super::{SidecarEdit, Tally, TrimEdit, TrimItem};
 use crate::capture::BlobDigest;
@@ -164,7 +164,7 @@ pub(super) fn trim_copies(
     };
     let edit = || SidecarEdit::with_blobs(items, &renamed);
     let (rewrite, edit) =
-        match with_journal(sidecar, mode, edit, journal.as_deref_mut(), &Document::Sidecar) {
+        match with_journal(sidecar, mode, edit, journal.as_deref_mut(), &TrimmedFile::Sidecar) {
             Err(TrimError::Rewrite(RewriteError::Missing { .. })) => return Ok(()),
             outcome => outcome?,
         };
@@ -181,7 +181,7 @@ pub(super) fn trim_copies(
     for name in &survey.unseen {
         if mode == RewriteMode::Commit {
             if let (Some(journal), Some(content)) = (journal.as_deref_mut(), blobs.read(name)?) {
-                journal.note(Document::Blob(name.clone()), String::new(), &content);
+                journal.note(TrimmedFile::Blob(name.clone()), String::new(), &content);
                 journal.flush()?;
             }
             blobs.remove(name)?;
@@ -198,7 +198,7 @@ pub(super) fn with_retries<E: LineEdit>(
     make: impl Fn() -> E,
     journal: Option<&mut JournalWriter<'_>>,
 ) -> Result<(RewriteReport, E), TrimError> {
-    with_journal(port, mode, make, journal, &Document::Session)
+    with_journal(port, mode, make, journal, &TrimmedFile::Session)
 }
 
 fn with_journal<E: LineEdit>(
@@ -206,7 +206,7 @@ fn with_journal<E: LineEdit>(
     mode: RewriteMode,
     make: impl Fn() -> E,
     mut journal: Option<&mut JournalWriter<'_>>,
-    document: &Document,
+    document: &TrimmedFile,
 ) -> Result<(RewriteReport, E), TrimError> {
     let mut attempt = 1;
     loop {

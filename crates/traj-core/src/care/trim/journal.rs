@@ -43,7 +43,7 @@ pub fn expire(journal: &dyn LineLog, now: Option<UnixMillis>) -> Result<(), Line
 /// The file that a record is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Document {
+pub enum TrimmedFile {
     /// The session itself.
     Session,
     /// Its sidecar.
@@ -52,7 +52,7 @@ pub enum Document {
     Blob(BlobDigest),
 }
 
-impl Document {
+impl TrimmedFile {
     fn to_text(&self) -> String {
         match self {
             Self::Session => "session".to_owned(),
@@ -79,7 +79,7 @@ pub struct UndoRecord {
     /// Until when it can be undone.
     pub until: UnixMillis,
     /// Which file.
-    pub document: Document,
+    pub document: TrimmedFile,
     /// The SHA-256 digest of the changed line, in hex; empty for a blob.
     pub line: String,
     /// The original line.
@@ -100,7 +100,7 @@ impl UndoRecord {
         Some(Self {
             at: UnixMillis::parse_iso(text("at")?)?,
             until: UnixMillis::parse_iso(text("until")?)?,
-            document: Document::parse(text("document")?)?,
+            document: TrimmedFile::parse(text("document")?)?,
             line: text("line")?.to_owned(),
             original,
         })
@@ -148,7 +148,7 @@ impl<'a> JournalWriter<'a> {
     }
 
     /// Notes that a line, or a blob, changed.
-    pub fn note(&mut self, document: Document, line: String, original: &[u8]) {
+    pub fn note(&mut self, document: TrimmedFile, line: String, original: &[u8]) {
         let record = UndoRecord {
             at: self.at,
             until: self.until,
@@ -189,7 +189,7 @@ impl<'a> JournalWriter<'a> {
     /// Removes the records of a document that did not change after all, as far as
     /// the log allows. A record that stays does no harm: an undo does not find
     /// its line.
-    pub(super) fn retract(&mut self, document: &Document) {
+    pub(super) fn retract(&mut self, document: &TrimmedFile) {
         self.waiting.clear();
         self.bytes = 0;
         self.failed = None;
@@ -207,7 +207,7 @@ pub struct WithJournal<'a, 'j, E> {
     /// The edit itself.
     edit: &'a mut E,
     journal: Option<&'a mut JournalWriter<'j>>,
-    document: Document,
+    document: TrimmedFile,
 }
 
 impl<'a, 'j, E: LineEdit> WithJournal<'a, 'j, E> {
@@ -215,7 +215,7 @@ impl<'a, 'j, E: LineEdit> WithJournal<'a, 'j, E> {
     pub const fn new(
         edit: &'a mut E,
         journal: Option<&'a mut JournalWriter<'j>>,
-        document: Document,
+        document: TrimmedFile,
     ) -> Self {
         Self { edit, journal, document }
     }

@@ -29,24 +29,22 @@ pub fn queued_session(queue: &str) -> Option<String> {
     queue.strip_suffix(SUFFIX).filter(|stem| !stem.is_empty()).map(|stem| format!("{stem}.jsonl"))
 }
 
-/// Why a trim was not queued. Agents of the other runtimes know these messages.
+/// Why a trim was not queued. Hosts pass the message on to the agent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueueError {
     /// The call names no target.
-    #[error("missing required parameter: tool_call_id")]
+    #[error("the parameter tool_call_id is missing")]
     MissingTarget,
     /// The host did not pass the call's own id.
-    #[error(
-        "dynamic-trim: cannot identify self tool_use id (openclaw runtime should pass it to execute as first arg)"
-    )]
+    #[error("the host did not pass the id of the dynamic-trim call itself")]
     MissingSelf,
     /// An id is empty or too long.
-    #[error("tool_call_id is not usable")]
+    #[error("tool_call_id is not a valid id")]
     Id(#[from] IdError),
     /// The session contains no result of that call.
     #[error(
-        "tool_call_id \"{target}\" does not match any toolResult in this session. Find the opaque \"call_function_*_N\" id in your own prior assistant messages — topic ids, fact ids, and small integers will not work here."
+        "no result in this session has the tool_call_id \"{target}\"; pass the id of one of your own earlier tool calls"
     )]
     UnknownTarget {
         /// The requested id.

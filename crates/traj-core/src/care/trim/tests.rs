@@ -217,16 +217,18 @@ fn the_queue_survives_until_its_work_is_done() {
 }
 
 #[test]
-fn queue_errors_use_the_words_agents_know() {
+fn queue_errors_tell_the_agent_what_to_pass() {
     let session = MemorySession::new(result("c1", "text").as_bytes());
     let queue = MemoryLog::default();
     let ask = |input: &str, own: &str| {
         let input = Json::parse(input).unwrap();
         enqueue(&session, &queue, &input, own, at(0)).unwrap_err().to_string()
     };
-    assert_eq!(ask("{}", "d"), "missing required parameter: tool_call_id");
-    assert!(ask(r#"{"tool_call_id":"c1"}"#, "").starts_with("dynamic-trim: cannot identify self"));
-    assert!(ask(r#"{"tool_call_id":"c2"}"#, "d").starts_with("tool_call_id \"c2\" does not match"));
+    assert_eq!(ask("{}", "d"), "the parameter tool_call_id is missing");
+    let unnamed = ask(r#"{"tool_call_id":"c1"}"#, "");
+    assert!(unnamed.starts_with("the host did not pass the id of the dynamic-trim call"));
+    let unknown = ask(r#"{"tool_call_id":"c2"}"#, "d");
+    assert!(unknown.starts_with("no result in this session has the tool_call_id \"c2\""));
     assert!(queue.lines().is_empty());
 }
 

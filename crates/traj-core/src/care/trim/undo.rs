@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use super::drain::{TrimError, TrimPorts, with_retries};
-use super::journal::{Document, UndoRecord, digest};
+use super::journal::{TrimmedFile, UndoRecord, digest};
 use crate::port::{LineEdit, LineLog, LineLogError, LineVerdict, RewriteMode, SessionRewriter};
 use crate::timestamp::UnixMillis;
 
@@ -85,9 +85,9 @@ pub fn undoable(journal: &dyn LineLog, now: UnixMillis) -> Result<Vec<UndoableTr
             });
             trim.bytes += original.len() as u64;
             match document {
-                Document::Session => trim.session_lines += 1,
-                Document::Sidecar => trim.sidecar_lines += 1,
-                Document::Blob(_) => trim.blobs += 1,
+                TrimmedFile::Session => trim.session_lines += 1,
+                TrimmedFile::Sidecar => trim.sidecar_lines += 1,
+                TrimmedFile::Blob(_) => trim.blobs += 1,
             }
         }
         ControlFlow::Continue(())
@@ -195,17 +195,17 @@ pub fn undo(
 ) -> Result<UndoReport, TrimError> {
     let mut report = UndoReport::default();
     let chosen = choose(journal, selection, now, &mut report)?;
-    let of = |document: &Document| {
+    let of = |document: &TrimmedFile| {
         chosen.iter().filter(|record| record.document == *document).collect::<Vec<_>>()
     };
     let mut done: Vec<&UndoRecord> = Vec::new();
-    let session = of(&Document::Session);
+    let session = of(&TrimmedFile::Session);
     let (restored, left) = restore(Some(ports.session), &session, mode, &mut done)?;
     report.session_lines = restored;
     report.not_found += left;
     // If the sidecar fails, the session's lines are not searched for again.
     settle(journal, &mut done, now, mode)?;
-    let sidecar = of(&Document::Sidecar);
+    let sidecar = of(&TrimmedFile::Sidecar);
     let (restored, left) = restore(ports.sidecar, &sidecar, mode, &mut done)?;
     report.sidecar_lines = restored;
     match ports.sidecar {
@@ -213,7 +213,7 @@ pub fn undo(
         None => report.out_of_reach += left,
     }
     for record in &chosen {
-        let Document::Blob(name) = &record.document else { continue };
+        let TrimmedFile::Blob(name) = &record.document else { continue };
         let Some(blobs) = ports.blobs else {
             report.out_of_reach += 1;
             continue;

@@ -7,7 +7,7 @@ use crate::json::Json;
 ///
 /// A row is redacted before anything in it is truncated: no rule recognises half
 /// a secret.
-pub trait Screen {
+pub trait EventFilter {
     /// Whether events of this type are wanted. Other rows are neither redacted
     /// nor summarised.
     fn wants_type(&self, kind: &str) -> bool;
@@ -25,12 +25,12 @@ pub trait Screen {
     fn wants(&self, event: &TailEvent, row: &Json<'_>) -> bool;
 }
 
-/// Wants nothing: for lines that are read for their times only.
+/// Keeps no event: for lines that are read for their times only.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it has no state")]
-pub struct WantsNothing;
+pub struct KeepNothing;
 
-impl Screen for WantsNothing {
+impl EventFilter for KeepNothing {
     fn wants_type(&self, _kind: &str) -> bool {
         false
     }
