@@ -11,4 +11,4 @@ mod orphans;
 
 pub use self::blob_directory::FsBlobFolder;
 pub use self::line_log::FsLineLog;
-pub use self::orphans::{FsRemains, Remains};
+pub use self::orphans::{FoundOrphans, FsOrphans};

@@ -12,7 +12,7 @@ use traj_core::redaction::MarkerKey;
 
 use crate::error::{Context as _, FsError};
 use crate::safe::lock::lock_exclusive;
-use crate::safe::open::{Access, Identity, identity_of, make_file_private, open_unknown};
+use crate::safe::open::{Access, FileIdentity, identity_of, make_file_private, open_unknown};
 use crate::safe::replace::replace_file;
 
 /// The number of hexadecimal digits in a key.
@@ -49,7 +49,7 @@ pub fn load_or_create_key(
     loop {
         let file = open_unknown(folder, name, Access::Update)?;
         let _lock = lock_exclusive(&file, name)?;
-        if identity_of(folder, name)? != Some(Identity::of_file(&file, name)?) {
+        if identity_of(folder, name)? != Some(FileIdentity::of_file(&file, name)?) {
             // The previous holder of the lock replaced this file with the key.
             continue;
         }

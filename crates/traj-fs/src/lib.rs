@@ -67,9 +67,10 @@
 //! - `watch`: `FolderWatch`, which wakes a caller that follows a file.
 //! - `zstd`: session files that agents compressed.
 
-mod binding_store;
 mod bundle;
 mod care;
+mod codex;
+mod dataset;
 mod error;
 mod key_file;
 mod read_lines;
@@ -80,31 +81,43 @@ mod session;
 mod sidecar;
 mod stop_flag;
 mod system_clock;
-mod turn_leases;
 
 /// The capability types in the signatures of this crate, in the version that it uses.
 pub use cap_std;
 
-pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
-pub use bundle::{BundleForm, FsBundleSink, FsBundleSource, is_bundle};
-pub use care::{FsBlobFolder, FsLineLog, FsRemains, Remains};
+pub use bundle::{BundleForm, FsBundleSink, FsBundleSource};
+pub use care::{FoundOrphans, FsBlobFolder, FsLineLog, FsOrphans};
+pub use codex::{BINDING_SUFFIX, FsBindingStore, FsTurnLeases, TURN_LOCK_SUFFIX};
+pub use dataset::FsDataset;
 pub use error::{FsError, Refusal};
 pub use key_file::{KeyFileError, load_or_create_key};
-pub use read_lines::for_each_line;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
-pub use safe::directory::{create_folder, create_subfolder, open_folder, open_subfolder};
-pub use safe::open::open_file;
-pub use safe::replace::write_private_file;
-pub use safe::temporary_directory::TemporaryFolder;
+pub use safe::directory::{create_folder, open_folder};
 pub use scratch::FsScratch;
 #[cfg(feature = "watch")]
 pub use session::FolderWatch;
 #[cfg(feature = "sqlite")]
 pub use session::SqliteTables;
-pub use session::{FollowedFile, FsSessionRewriter, FsSources, Gathering, ProcessTable};
+pub use session::{
+    FilesBeside, FollowedFile, FsSessionRewriter, FsSources, Gathering, ProcessTable,
+};
 pub use sidecar::FsTrajectoryStore;
 pub use system_clock::SystemClock;
-pub use turn_leases::{FsTurnLeases, TURN_LOCK_SUFFIX};
+
+// Shared with the command `traj`. Hidden, because they are not part of the public
+// interface: they may change in any version.
+#[doc(hidden)]
+pub use bundle::is_bundle;
+#[doc(hidden)]
+pub use read_lines::for_each_line;
+#[doc(hidden)]
+pub use safe::directory::{create_subfolder, open_subfolder};
+#[doc(hidden)]
+pub use safe::open::open_file;
+#[doc(hidden)]
+pub use safe::replace::write_private_file;
+#[doc(hidden)]
+pub use safe::temporary_directory::TemporaryFolder;
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -25,7 +25,7 @@ use traj_core::port::{Clock, EventSink, SidecarOptions, TrajectoryStore};
 use traj_core::redaction::Redactor;
 use traj_core::settings::Settings;
 
-use self::queue::Queue;
+use self::queue::EventQueue;
 pub use self::stats::{FlushReport, RecorderStats};
 use self::writer::Writer;
 
@@ -39,7 +39,7 @@ pub struct Recorder {
 
 #[derive(Debug)]
 struct ActiveRecorder {
-    queue: Arc<Queue>,
+    queue: Arc<EventQueue>,
     clock: Arc<dyn Clock>,
     flush_timeout: Duration,
     /// `None` if the thread could not be started. Every event is then dropped.
@@ -68,7 +68,7 @@ impl Recorder {
         if !settings.enabled {
             return Self::disabled();
         }
-        let (queue, inbox) = Queue::new(settings.queue_events, settings.queue_bytes);
+        let (queue, inbox) = EventQueue::new(settings.queue_events, settings.queue_bytes);
         let writer = Writer {
             queue: Arc::clone(&queue),
             clock: Arc::clone(&clock),

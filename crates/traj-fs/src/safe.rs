@@ -10,6 +10,7 @@
 //! - `position` and `limited_file`: read at an offset, and write up to the file
 //!   size limit;
 //! - `replace`: replaces a file as a whole;
+//! - `publish`: gives a finished file its name, unless the name exists;
 //! - `temporary_name` and `temporary_directory`: names and directories of work
 //!   in progress, and how to recognise those a crash left;
 //! - `created_directories`: directories that are removed again if the work
@@ -22,6 +23,7 @@ pub(crate) mod limited_file;
 pub(crate) mod lock;
 pub(crate) mod open;
 pub(crate) mod position;
+pub(crate) mod publish;
 pub(crate) mod remove_checked;
 pub(crate) mod replace;
 pub(crate) mod temporary_directory;

@@ -1,7 +1,7 @@
 //! Reads, follows and rewrites session files, which other programs write.
 //!
 //! - `sources`: opens the files of a session;
-//! - `gathering`: makes rows of databases and compressed files;
+//! - `gathering`: turns databases and compressed files into rows;
 //! - `followed_file` and `directory_watch`: follow a file as it grows, with
 //!   notifications of changes;
 //! - `rewriter`: rewrites a session file that its owner may be writing to;
@@ -23,4 +23,4 @@ pub use self::gathering::Gathering;
 pub use self::gathering::SqliteTables;
 pub use self::process_table::ProcessTable;
 pub use self::rewriter::FsSessionRewriter;
-pub use self::sources::FsSources;
+pub use self::sources::{FilesBeside, FsSources};

@@ -29,6 +29,12 @@ impl StopFlag {
     }
 }
 
+/// Whether work ended because of [`StopFlag::check`].
+#[cfg(feature = "zstd")]
+pub(crate) fn is_stop(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<Stopped>())
+}
+
 #[derive(Debug, thiserror::Error)]
 #[error("asked to stop")]
 struct Stopped;

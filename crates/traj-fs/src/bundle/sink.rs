@@ -88,7 +88,7 @@ impl FsBundleSink {
     /// Writes bundles into these nested directories below the root. Missing
     /// ones are created (0700) with a bundle, and removed if it fails.
     #[must_use]
-    pub fn down(mut self, way: Vec<String>) -> Self {
+    pub fn in_subdirectories(mut self, way: Vec<String>) -> Self {
         self.way = way;
         self
     }

@@ -12,7 +12,7 @@ use crate::error::{Context as _, FsError};
 use crate::read_lines::for_each_line;
 use crate::safe::limited_file::check_growth;
 use crate::safe::lock::lock_exclusive;
-use crate::safe::open::{Access, Identity, identity_of, open_replaceable};
+use crate::safe::open::{Access, FileIdentity, identity_of, open_replaceable};
 use crate::safe::replace::{replace_file, sync_folder};
 
 /// The log `name` directly inside a directory. Its mode is 0600, and it is
@@ -42,7 +42,7 @@ impl FsLineLog {
         loop {
             let file = self.open(Access::Append)?;
             let lock = lock_exclusive(&file, &self.name)?;
-            let opened = Identity::of_file(&file, &self.name)?;
+            let opened = FileIdentity::of_file(&file, &self.name)?;
             if identity_of(&self.folder, &self.name)? == Some(opened) {
                 let mut handle = file.try_clone().context("open", &self.name)?;
                 let outcome = work(&mut handle);

@@ -40,7 +40,7 @@ use crate::session::sources::FsSources;
 /// use std::collections::BTreeSet;
 /// use traj_core::care::prune::{PrunePolicy, decide_prune};
 /// use traj_core::timestamp::UnixMillis;
-/// use traj_fs::FsRemains;
+/// use traj_fs::FsOrphans;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let temporary = tempfile::tempdir()?;
@@ -51,16 +51,16 @@ use crate::session::sources::FsSources;
 /// # folder.write("here.codex-binding.json", "{}")?;
 /// # folder.write("gone.codex-binding.json", "{}")?;
 /// // `folder` is the directory of sessions at `path`, as seen from `root`.
-/// let remains = FsRemains::read(root, folder, path)?;
+/// let orphans = FsOrphans::read(root, folder, path)?;
 /// // Sessions in the host's own list still exist.
 /// let listed = BTreeSet::from(["kept".to_owned()]);
-/// let found = remains.look(&listed)?;
+/// let found = orphans.look(&listed)?;
 ///
 /// let before = UnixMillis::new(4_000_000_000_000).unwrap_or_default();
 /// let policy = PrunePolicy::new(before, None, None);
 /// for decision in decide_prune(found.gone, found.live_bytes, policy) {
-///     if decision.reason.goes() {
-///         remains.remove(&decision.artefact)?;
+///     if decision.reason.removes() {
+///         orphans.remove(&decision.artefact)?;
 ///     }
 /// }
 /// # let left = temporary.path().read_dir()?.flatten().map(|entry| entry.file_name());
@@ -70,7 +70,7 @@ use crate::session::sources::FsSources;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct FsRemains {
+pub struct FsOrphans {
     /// The root for absolute paths in pointers.
     root: Dir,
     sessions: SearchedDirectory,
@@ -89,14 +89,14 @@ struct SearchedDirectory {
 /// The files that were found, for [`traj_core::care::prune::decide_prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Remains {
+pub struct FoundOrphans {
     /// Files of deleted sessions.
     pub gone: Vec<Orphans>,
     /// The size of the artefacts of existing sessions.
     pub live_bytes: u64,
 }
 
-impl FsRemains {
+impl FsOrphans {
     /// Reads the names in the directory of sessions, which is at the absolute
     /// `path`. Absolute paths in pointers are opened from `root`.
     ///
@@ -133,7 +133,7 @@ impl FsRemains {
     ///
     /// # Errors
     /// When the directory of sidecars cannot be read.
-    pub fn look(&self, listed: &BTreeSet<String>) -> Result<Remains, FsError> {
+    pub fn look(&self, listed: &BTreeSet<String>) -> Result<FoundOrphans, FsError> {
         let folder = &self.sessions.folder;
         let mut listed = listed.clone();
         listed.extend(self.live_ids(&orphans(&self.names, &listed)));
@@ -153,7 +153,7 @@ impl FsRemains {
             self.add_strays(sidecars, &mut gone, listed)?;
         }
         let gone = gone.into_iter().map(|(stem, artefacts)| Orphans::new(stem, artefacts));
-        Ok(Remains { gone: gone.collect(), live_bytes })
+        Ok(FoundOrphans { gone: gone.collect(), live_bytes })
     }
 
     /// Removes an artefact that [`look`](Self::look) found.

@@ -26,7 +26,7 @@ use super::stats::{FlushReport, RecorderStats};
 const MOST_EVENTS: usize = 1 << 20;
 
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct EventQueue {
     bounds: QueueBounds,
     messages: SyncSender<QueueMessage>,
     /// Whether a [`QueueMessage::Look`] is already in the channel, so that
@@ -76,7 +76,7 @@ struct WantedFlush {
     accepted_before: u64,
 }
 
-impl Queue {
+impl EventQueue {
     pub(super) fn new(max_events: usize, max_bytes: usize) -> (Arc<Self>, Inbox) {
         let max_events = max_events.min(MOST_EVENTS);
         // A slot for every event that may wait, and for one `Look`.

@@ -12,11 +12,11 @@ use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, 
 
 use super::encode::encode;
 use super::prepare::{BegunBatch, Preparer, WORTH_A_THREAD};
-use super::queue::{Inbox, Queue, TakenEvents, WriterWork};
+use super::queue::{EventQueue, Inbox, TakenEvents, WriterWork};
 use super::tally::{BatchTally, DEFECT, describe};
 
 pub(super) struct Writer {
-    pub(super) queue: Arc<Queue>,
+    pub(super) queue: Arc<EventQueue>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) capture: Capture,
     pub(super) session: SessionId,
@@ -36,7 +36,7 @@ struct WriterState {
 
 /// Makes sure that nobody waits for a writer that has ended, even if it
 /// panicked.
-struct LeaveAtEnd<'q>(&'q Queue);
+struct LeaveAtEnd<'q>(&'q EventQueue);
 
 impl Drop for LeaveAtEnd<'_> {
     fn drop(&mut self) {

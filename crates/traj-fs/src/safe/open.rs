@@ -27,12 +27,12 @@ pub(crate) enum Access {
 
 /// Which file a handle or a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     fn of(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
@@ -50,9 +50,9 @@ impl Identity {
 ///
 /// # Errors
 /// When the metadata cannot be read.
-pub(crate) fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError> {
+pub(crate) fn identity_of(folder: &Dir, name: &str) -> Result<Option<FileIdentity>, FsError> {
     match folder.symlink_metadata(name).context("inspect", name) {
-        Ok(metadata) => Ok(Some(Identity::of(&metadata))),
+        Ok(metadata) => Ok(Some(FileIdentity::of(&metadata))),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),
     }
@@ -119,7 +119,7 @@ fn open_unchanged(folder: &Dir, name: &str, access: Access) -> Result<File, FsEr
     let before = match folder.symlink_metadata(name).context(OPERATION, name) {
         Ok(metadata) => {
             check_kind(&metadata, name, OPERATION)?;
-            Some(Identity::of(&metadata))
+            Some(FileIdentity::of(&metadata))
         }
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error),
@@ -127,7 +127,7 @@ fn open_unchanged(folder: &Dir, name: &str, access: Access) -> Result<File, FsEr
     let file = folder.open_with(name, &options(access)).context(OPERATION, name)?;
     let metadata = file.metadata().context(OPERATION, name)?;
     check_kind(&metadata, name, OPERATION)?;
-    if before.is_some_and(|before| before != Identity::of(&metadata)) {
+    if before.is_some_and(|before| before != FileIdentity::of(&metadata)) {
         return Err(FsError::refused(OPERATION, name, Refusal::Swapped));
     }
     if access != Access::Read && metadata.nlink() > 1 {

@@ -6,7 +6,7 @@ use traj_core::capture::BlobDigest;
 
 use crate::error::{Context as _, FsError, Refusal};
 use crate::safe::directory::open_subfolder;
-use crate::safe::open::{Identity, identity_of};
+use crate::safe::open::{FileIdentity, identity_of};
 use crate::safe::replace::sync_folder;
 use crate::safe::temporary_name;
 
@@ -20,7 +20,7 @@ use crate::safe::temporary_name;
 /// When another file has the name, or it cannot be removed.
 pub(crate) fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Result<(), FsError> {
     const OPERATION: &str = "remove";
-    let expected = Identity::of_file(inspected, name)?;
+    let expected = FileIdentity::of_file(inspected, name)?;
     let aside = temporary_name::file_name();
     renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE)
         .map_err(std::io::Error::from)

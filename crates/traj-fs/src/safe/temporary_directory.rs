@@ -11,7 +11,7 @@ use crate::error::{Context as _, FsError};
 use crate::safe::directory::{make_private, open_subfolder};
 #[cfg(feature = "archives")]
 use crate::safe::open;
-use crate::safe::open::{Access, Identity, identity_of, open_regular};
+use crate::safe::open::{Access, FileIdentity, identity_of, open_regular};
 use crate::safe::temporary_name::{self, BundleOwner};
 
 /// How often to try to remove a directory. The first error ends a try, but may
@@ -233,6 +233,6 @@ fn claim(parent: &Dir, name: &str, handle: File) -> Result<LockClaim, FsError> {
         Err(Errno::WOULDBLOCK) => return Ok(LockClaim::Lost),
         Err(_) => return Ok(LockClaim::WithoutLocks),
     }
-    let is_there = identity_of(parent, name)? == Some(Identity::of_file(&handle, name)?);
+    let is_there = identity_of(parent, name)? == Some(FileIdentity::of_file(&handle, name)?);
     Ok(if is_there { LockClaim::Held(handle) } else { LockClaim::Lost })
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use cap_std::fs::{Dir, File};
 use rustix::fs::fstat;
-use traj_core::care::tail::{FileState, Follow, LastEvents, Screen, TailEvent, WantsNothing};
+use traj_core::care::tail::{EventFilter, FileState, Follow, KeepNothing, LastEvents, TailEvent};
 use traj_core::run::Origin;
 
 use crate::error::{Context as _, FsError};
@@ -41,12 +41,16 @@ impl FollowedFile {
     ///
     /// # Errors
     /// When the file is a link or cannot be read; a missing one has no events.
-    pub fn last(&mut self, wanted: usize, screen: &dyn Screen) -> Result<Vec<TailEvent>, FsError> {
+    pub fn last(
+        &mut self,
+        wanted: usize,
+        filter: &dyn EventFilter,
+    ) -> Result<Vec<TailEvent>, FsError> {
         let Some((file, key)) = self.open_named()? else { return Ok(Vec::new()) };
         let length = length(&file).context("inspect", &self.name)?;
         let mut last = LastEvents::new(self.origin, wanted);
-        self.read_back(&file, length, &mut last, screen)?;
-        let events = last.finish(screen);
+        self.read_back(&file, length, &mut last, filter)?;
+        let events = last.finish(filter);
         self.begin_at(length - last.unfinished(), file, key, &last)?;
         Ok(events)
     }
@@ -71,15 +75,15 @@ impl FollowedFile {
     pub fn go_back(
         &mut self,
         wanted: Option<usize>,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
     ) -> Result<usize, FsError> {
         let Some((file, key)) = self.open_named()? else { return Ok(0) };
         self.end = length(&file).context("inspect", &self.name)?;
         let mut last = LastEvents::counting(self.origin, wanted.unwrap_or_default());
         let mut start = 0;
         if wanted.is_some() {
-            self.read_back(&file, self.end, &mut last, screen)?;
-            last.finish(screen);
+            self.read_back(&file, self.end, &mut last, filter)?;
+            last.finish(filter);
             start = self.end - last.counted().1.max(last.unfinished());
         }
         self.begin_at(start, file, key, &last)?;
@@ -93,7 +97,7 @@ impl FollowedFile {
     /// As [`Self::last`].
     pub fn page(
         &mut self,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<bool, FsError> {
         self.time()?;
@@ -105,7 +109,7 @@ impl FollowedFile {
         let size = usize::try_from(self.end - range.from).unwrap_or(BLOCK).min(BLOCK);
         let count = read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
         // If the file changed in the meantime, the next poll handles it.
-        Ok(self.follow.feed(range.from, &block[..count], screen, show) && count == size)
+        Ok(self.follow.feed(range.from, &block[..count], filter, show) && count == size)
     }
 
     fn read_back(
@@ -113,7 +117,7 @@ impl FollowedFile {
         file: &File,
         length: u64,
         last: &mut LastEvents,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
     ) -> Result<(), FsError> {
         let mut block = vec![0; BLOCK];
         let mut end = length;
@@ -121,7 +125,7 @@ impl FollowedFile {
             let size = usize::try_from(end).unwrap_or(BLOCK).min(BLOCK);
             let start = end - size as u64;
             let count = read_at(file, &mut block[..size], start).context("read", &self.name)?;
-            if count < size || !last.block(&block[..count], screen) {
+            if count < size || !last.block(&block[..count], filter) {
                 break;
             }
             end = start;
@@ -158,7 +162,7 @@ impl FollowedFile {
         while from < range.to {
             let size = usize::try_from(range.to - from).unwrap_or(BLOCK).min(BLOCK);
             let count = read_at(file, &mut block[..size], from).context("read", &self.name)?;
-            earlier.feed(from, &block[..count], &WantsNothing, &mut |_| {});
+            earlier.feed(from, &block[..count], &KeepNothing, &mut |_| {});
             if count < size {
                 // Truncated in the meantime; the next poll handles it.
                 break;
@@ -176,19 +180,19 @@ impl FollowedFile {
     /// error.
     pub fn poll(
         &mut self,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {
         self.time()?;
         // New lines of the open file come first, even if it was renamed.
         if let Some((file, key)) = self.open.take() {
-            let outcome = self.drain(&file, key, screen, show);
+            let outcome = self.drain(&file, key, filter, show);
             self.open = Some((file, key));
             outcome?;
         }
         let Some((file, key)) = self.open_named()? else { return Ok(()) };
         if self.open.as_ref().is_none_or(|(_, known)| *known != key) {
-            self.drain(&file, key, screen, show)?;
+            self.drain(&file, key, filter, show)?;
             self.open = Some((file, key));
         }
         Ok(())
@@ -208,14 +212,14 @@ impl FollowedFile {
         &mut self,
         file: &File,
         key: FileKey,
-        screen: &dyn Screen,
+        filter: &dyn EventFilter,
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {
         let mut block = vec![0; BLOCK];
         let mut compared = false;
         loop {
             let length = length(file).context("inspect", &self.name)?;
-            let range = match self.follow.look(FileState { key, length }, screen, show) {
+            let range = match self.follow.look(FileState { key, length }, filter, show) {
                 Some(range) => range,
                 None if self.follow.reached_end() => continue,
                 None if compared => return Ok(()),
@@ -229,7 +233,7 @@ impl FollowedFile {
                 // Truncated in the meantime; the next poll handles it.
                 return Ok(());
             }
-            compared &= self.follow.feed(range.from, &block[..count], screen, show);
+            compared &= self.follow.feed(range.from, &block[..count], filter, show);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Makes rows of files that are not JSON lines: compressed files, databases, and
-//! what `traj_core::gather` says.
+//! Turns files that are not JSON lines into rows: compressed files, databases, and
+//! whatever else `traj_core::gather` gathers.
 //!
 //! The rows are kept in a private file without a name, so that every reader works
 //! on a [`Source`] as if the session were one plain file.
@@ -37,6 +37,11 @@ pub use self::sqlite_tables::SqliteTables;
 /// How many gathered sessions are kept: a transcript and its sidecar are opened
 /// several times by one command.
 const MOST_KEPT: usize = 4;
+
+/// The limit on SQLite's memory holds for the whole process, so that the rows of one
+/// session at a time are read: two with large values would refuse each other.
+#[cfg(feature = "sqlite")]
+static ONE_DATABASE: Mutex<()> = Mutex::new(());
 
 /// Gathers the rows of files that are not JSON lines, into private files in one
 /// directory. Clones share what they gathered.
@@ -196,6 +201,7 @@ impl Gathering {
         rows: &mut RowWriter<'_>,
     ) -> Result<(), GatherError> {
         let GatherPlace { path, folder, limits, .. } = &*self.inner;
+        let _turn = ONE_DATABASE.lock().unwrap_or_else(PoisonError::into_inner);
         let tables = SqliteTables::of_copy(opened, path, folder, limits, stop)?;
         traj_core::gather::session_rows(&tables, wanted.session, wanted.kind, rows)
     }

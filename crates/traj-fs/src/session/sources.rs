@@ -1,8 +1,8 @@
 //! Opens input files, which are read at offsets.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
 use traj_core::gather::{GatheredPart, SessionAddress};
@@ -13,6 +13,28 @@ use crate::safe::directory::{open_folder_below_links, open_subfolder};
 use crate::safe::open::{Access, open_replaceable};
 use crate::session::gathering::{Gathering, OpenedFile, Wanted};
 use crate::stop_flag::StopFlag;
+
+/// The files that were read for a session besides its own, as they were then.
+/// Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct FilesBeside {
+    files: Arc<Mutex<Vec<(String, Metadata)>>>,
+}
+
+impl FilesBeside {
+    fn note(&self, name: &str, file: &File) {
+        if let Ok(found) = file.metadata() {
+            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            files.push((name.to_owned(), found));
+        }
+    }
+
+    /// Their names, in the order in which they were opened.
+    #[must_use]
+    pub fn take(&self) -> Vec<(String, Metadata)> {
+        std::mem::take(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// Reads only files below the given directories.
 ///
@@ -28,14 +50,28 @@ pub struct FsSources {
     relocated: Option<Dir>,
     stop: StopFlag,
     gathering: Option<Gathering>,
+    beside: FilesBeside,
 }
 
 impl FsSources {
     /// Starts without roots. Relative names are resolved against `current_dir`.
     #[must_use]
     pub fn new(current_dir: impl Into<PathBuf>) -> Self {
-        let (roots, stop) = (Vec::new(), StopFlag::default());
-        Self { current_dir: current_dir.into(), roots, relocated: None, stop, gathering: None }
+        Self {
+            current_dir: current_dir.into(),
+            roots: Vec::new(),
+            relocated: None,
+            stop: StopFlag::default(),
+            gathering: None,
+            beside: FilesBeside::default(),
+        }
+    }
+
+    /// Notes the other files that gathering a session opens.
+    #[must_use]
+    pub fn noting(mut self, beside: &FilesBeside) -> Self {
+        self.beside = beside.clone();
+        self
     }
 
     /// Also reads sessions that are not plain files: their rows are gathered. A
@@ -160,7 +196,9 @@ struct PlainSources<'s> {
 
 impl Sources for PlainSources<'_> {
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
-        self.sources.plain(self.sources.opened(name)?, name)
+        let opened = self.sources.opened(name)?;
+        self.sources.beside.note(name, &opened.file);
+        self.sources.plain(opened, name)
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, SourceError> {

@@ -8,7 +8,7 @@ use traj_core::id::SessionId;
 use super::{ownership, scan};
 use crate::error::{Context as _, FsError, Refusal};
 use crate::safe::open::{
-    Access, Identity, identity_of, make_file_private, open_replaceable, open_unknown,
+    Access, FileIdentity, identity_of, make_file_private, open_replaceable, open_unknown,
 };
 
 /// A sidecar held open for appending.
@@ -16,7 +16,7 @@ use crate::safe::open::{
 pub(super) struct SidecarHandle {
     /// Shared with the holder of its lock.
     pub(super) file: Arc<File>,
-    identity: Identity,
+    identity: FileIdentity,
     /// The length of the content that was read or written so far.
     pub(super) length: u64,
     /// The highest line number in that content. It never decreases.
@@ -40,7 +40,7 @@ impl SidecarHandle {
             return Err(FsError::refused("append to", name, Refusal::Foreign));
         }
         make_file_private(&file, name)?;
-        let identity = Identity::of_file(&file, name)?;
+        let identity = FileIdentity::of_file(&file, name)?;
         Ok(Self { file: Arc::new(file), identity, length: 0, last_sequence, is_torn: false })
     }
 

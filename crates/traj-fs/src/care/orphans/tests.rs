@@ -24,9 +24,9 @@ fn home() -> (TempDir, PathBuf) {
     (home, path)
 }
 
-fn remains(path: &Path) -> FsRemains {
+fn orphans(path: &Path) -> FsOrphans {
     let sessions = path.join("sessions");
-    FsRemains::read(open(Path::new("/")), open(&sessions), sessions).unwrap()
+    FsOrphans::read(open(Path::new("/")), open(&sessions), sessions).unwrap()
 }
 
 fn event(session: &str, file: &Path) -> String {
@@ -36,7 +36,7 @@ fn event(session: &str, file: &Path) -> String {
     ) + "\n"
 }
 
-fn shown(found: &Remains) -> Vec<(&str, ArtefactKind, &Proof)> {
+fn shown(found: &FoundOrphans) -> Vec<(&str, ArtefactKind, &Proof)> {
     let groups = found.gone.iter();
     groups
         .flat_map(|orphans| orphans.artefacts.iter().map(|one| (orphans.stem.as_str(), one)))
@@ -56,9 +56,9 @@ fn orphans_come_with_their_proof_and_live_files_with_their_size() {
     let stray = event("stray", &sessions.join("2026_stray.jsonl"));
     fs::write(path.join("sidecars/stray.jsonl"), stray).unwrap();
     let listed = BTreeSet::from(["listed".to_owned()]);
-    let remains = remains(&path);
-    assert!(remains.has("here.jsonl") && !remains.has("sessions.json"));
-    let without = remains.look(&listed).unwrap();
+    let orphans = orphans(&path);
+    assert!(orphans.has("here.jsonl") && !orphans.has("sessions.json"));
+    let without = orphans.look(&listed).unwrap();
     assert_eq!(without.live_bytes, 8);
     let beside = [
         ("gone", ArtefactKind::Sidecar, &Proof::FirstEvent),
@@ -66,7 +66,7 @@ fn orphans_come_with_their_proof_and_live_files_with_their_size() {
     ];
     assert_eq!(shown(&without), beside);
     let sidecars = path.join("sidecars");
-    let with = remains.with_sidecars(open(&sidecars), sidecars).look(&listed).unwrap();
+    let with = orphans.with_sidecars(open(&sidecars), sidecars).look(&listed).unwrap();
     let stray = ("2026_stray", ArtefactKind::RelocatedSidecar, &Proof::OwnFirstEvent);
     assert_eq!(shown(&with), [&[stray], &beside[..]].concat());
 }
@@ -76,30 +76,30 @@ fn a_file_replaced_after_its_inspection_stays() {
     let (_home, path) = home();
     let sidecar = path.join("sessions/gone.trajectory.jsonl");
     fs::write(&sidecar, event("gone", &path)).unwrap();
-    let remains = remains(&path);
-    let found = remains.look(&BTreeSet::new()).unwrap();
+    let orphans = orphans(&path);
+    let found = orphans.look(&BTreeSet::new()).unwrap();
     let artefact = &found.gone[0].artefacts[0];
     // A session with that name replaced it; then a link, then a second hard
     // link.
     fs::write(&sidecar, "{\"type\":\"session\"}\n").unwrap();
-    assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::Swapped));
+    assert_eq!(orphans.remove(artefact).unwrap_err().refusal(), Some(Refusal::Swapped));
     fs::rename(&sidecar, path.join("aside")).unwrap();
     symlink("../aside", &sidecar).unwrap();
-    assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::Symlink));
+    assert_eq!(orphans.remove(artefact).unwrap_err().refusal(), Some(Refusal::Symlink));
     fs::remove_file(&sidecar).unwrap();
     fs::write(&sidecar, event("gone", &path)).unwrap();
     fs::hard_link(&sidecar, path.join("second")).unwrap();
-    assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::HardLink));
+    assert_eq!(orphans.remove(artefact).unwrap_err().refusal(), Some(Refusal::HardLink));
     fs::remove_file(path.join("second")).unwrap();
-    remains.remove(artefact).unwrap();
-    assert!(remains.remove(artefact).unwrap_err().is_not_found());
+    orphans.remove(artefact).unwrap();
+    assert!(orphans.remove(artefact).unwrap_err().is_not_found());
 }
 
 #[test]
 fn a_place_outside_the_search_is_refused() {
     let (_home, path) = home();
     fs::write(path.join("victim"), "untouched").unwrap();
-    let remains = remains(&path);
+    let orphans = orphans(&path);
     let made_up = |kind, place: &str| {
         Artefact::new(kind, place, 0, UnixMillis::default(), Proof::OwnFirstEvent)
             .owned_by("victim")
@@ -111,7 +111,7 @@ fn a_place_outside_the_search_is_refused() {
         (ArtefactKind::RelocatedSidecar, &*path.join("victim").to_string_lossy()),
         (ArtefactKind::RelocatedBlobs, &*path.join("sessions/../victim").to_string_lossy()),
     ] {
-        let refused = remains.remove(&made_up(kind, place)).unwrap_err();
+        let refused = orphans.remove(&made_up(kind, place)).unwrap_err();
         assert!(refused.refusal().is_some(), "{place}: {refused}");
     }
     assert_eq!(fs::read_to_string(path.join("victim")).unwrap(), "untouched");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use traj_core::event::Event;
 
-use super::{Queue, QueueMessage};
+use super::{EventQueue, QueueMessage};
 
 /// The most events that the writer takes at once.
 const BATCH_EVENTS: usize = 512;
@@ -58,7 +58,7 @@ pub(in crate::recorder) enum WriterWork {
 /// sending fails.
 #[derive(Debug)]
 pub(in crate::recorder) struct Inbox {
-    pub(super) queue: Arc<Queue>,
+    pub(super) queue: Arc<EventQueue>,
     pub(super) messages: Receiver<QueueMessage>,
 }
 

@@ -8,7 +8,7 @@ use traj_core::gather::{GatherError, RowWriter};
 use traj_core::port::Cell;
 use traj_core::port::SourceError;
 
-use crate::stop_flag::StopFlag;
+use crate::stop_flag::{StopFlag, is_stop};
 
 /// How much is unpacked at once.
 const BLOCK: usize = 256 * 1024;
@@ -57,16 +57,11 @@ pub(super) fn cell(bytes: &[u8], longest: usize) -> Cell {
 
 /// A failed read, or a frame that cannot be unpacked.
 fn damaged(error: io::Error) -> GatherError {
-    if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Other && is_stop(&error) {
+    if error.raw_os_error().is_some() || is_stop(&error) {
         let name = "the compressed file".to_owned();
         return SourceError::Storage { name, source: error.into() }.into();
     }
     GatherError::Damaged
-}
-
-/// Whether reading ended because someone asked for it.
-fn is_stop(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.to_string() == "asked to stop")
 }
 
 /// Reads a file from its beginning, whatever the position of its handle.

@@ -3,7 +3,7 @@
 use std::io;
 
 use cap_std::fs::File;
-use traj_core::care::rewrite::{LineStream, Piece, StreamCounts};
+use traj_core::care::rewrite::{GenerationRange, LineStream, StreamCounts};
 use traj_core::port::LineEdit;
 
 use crate::safe::position::read_at;
@@ -38,7 +38,11 @@ pub(super) fn stream(
 }
 
 /// Appends a part of a file to another one.
-pub(super) fn copy(source: &File, piece: Piece, target: &mut impl io::Write) -> io::Result<()> {
+pub(super) fn copy(
+    source: &File,
+    piece: GenerationRange,
+    target: &mut impl io::Write,
+) -> io::Result<()> {
     let mut block = vec![0; COPY_BLOCK];
     let mut at = piece.from;
     while at < piece.to {
@@ -54,7 +58,7 @@ pub(super) fn copy(source: &File, piece: Piece, target: &mut impl io::Write) -> 
 }
 
 /// The number of bytes in a range up to and including its last line end.
-pub(super) fn last_line_end(source: &File, piece: Piece) -> io::Result<u64> {
+pub(super) fn last_line_end(source: &File, piece: GenerationRange) -> io::Result<u64> {
     let mut block = vec![0; COPY_BLOCK];
     let mut at = piece.from;
     let mut end = 0;

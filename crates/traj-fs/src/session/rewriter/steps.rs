@@ -6,7 +6,9 @@ use std::time::Duration;
 use cap_std::fs::{Dir, File, Permissions, PermissionsExt as _};
 use rustix::fs::{AtFlags, RenameFlags, Stat, fstat, renameat_with, statat};
 use rustix::io::Errno;
-use traj_core::care::rewrite::{Generations, Piece, StreamCounts, Writers, released, settle};
+use traj_core::care::rewrite::{
+    GenerationRange, Generations, StreamCounts, Writers, released, settle,
+};
 use traj_core::port::{LineEdit, RewriteReport};
 
 use super::{
@@ -160,7 +162,7 @@ impl Generations for RewriteSteps<'_> {
         Ok(u64::try_from(stat.st_size).unwrap_or(0))
     }
 
-    fn copy(&mut self, piece: Piece) -> Result<(), RewriteStepError> {
+    fn copy(&mut self, piece: GenerationRange) -> Result<(), RewriteStepError> {
         let source = self.generations[piece.generation].0.try_clone();
         let source = source.context("open", &self.target.name)?;
         let name = self.target.name.clone();
@@ -169,7 +171,7 @@ impl Generations for RewriteSteps<'_> {
         ranges::copy(&source, piece, candidate).map_err(|error| error.into_step("copy", &name))
     }
 
-    fn whole_lines(&mut self, piece: Piece) -> Result<u64, RewriteStepError> {
+    fn whole_lines(&mut self, piece: GenerationRange) -> Result<u64, RewriteStepError> {
         let source = &self.generations[piece.generation].0;
         ranges::last_line_end(source, piece)
             .map_err(|error| error.into_step("read", &self.target.name))

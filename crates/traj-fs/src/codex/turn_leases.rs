@@ -8,7 +8,7 @@ use traj_core::port::{BindingKey, TurnLease, TurnLeaseError, TurnLeases};
 
 use crate::error::{Context as _, FsError};
 use crate::safe::lock::try_lock;
-use crate::safe::open::{Access, Identity, identity_of, open_replaceable};
+use crate::safe::open::{Access, FileIdentity, identity_of, open_replaceable};
 
 /// The suffix of the lock file of a session.
 pub const TURN_LOCK_SUFFIX: &str = ".codex-turn.lock";
@@ -40,7 +40,7 @@ impl FsTurnLeases {
                 return Ok(None);
             }
             // The holder may have removed the file before it released the lock.
-            if identity_of(&self.folder, name)? == Some(Identity::of_file(&file, name)?) {
+            if identity_of(&self.folder, name)? == Some(FileIdentity::of_file(&file, name)?) {
                 let folder = self.folder.try_clone().context("open", name)?;
                 return Ok(Some(FsTurnLease { folder, name: name.to_owned(), _file: file }));
             }
