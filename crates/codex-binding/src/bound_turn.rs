@@ -31,7 +31,7 @@ pub struct BoundTurn {
 /// Runs one turn of a bound session on a server.
 ///
 /// If the server no longer has the thread loaded when the turn starts, loads it again and tries the
-/// turn once more. The timeout and the cancellation of the request hold from the beginning. A turn
+/// turn once more. The timeout and the cancellation of the request apply from the beginning. A turn
 /// that fails before it begins is recorded, too.
 ///
 /// # Errors
@@ -51,7 +51,7 @@ pub async fn run_bound_turn(
 /// Starts a server, runs one turn of a bound session on it, and stops the server.
 ///
 /// A server that exits before the turn begins has not seen the prompt and is started again. The
-/// timeout and the cancellation of the request hold from the beginning, so they bound starting the
+/// timeout and the cancellation of the request apply from the beginning, so they bound starting the
 /// server, too. If either ends the turn, the server is stopped in the background.
 ///
 /// # Errors

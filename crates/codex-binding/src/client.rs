@@ -22,7 +22,7 @@ pub use options::ClientOptions;
 use driver::{Caller, ClientCommand, ClientSignals, ConnectionDriver, DriverReports};
 use routes::Routes;
 
-use crate::protocol::{ServerVersion, VersionFloor, initialize_params};
+use crate::protocol::{VersionFloor, greeting, initialize_params, method};
 use crate::transport::{StderrTail, Transport};
 
 /// The minimum timeout of a call; a shorter one would always expire.
@@ -115,17 +115,16 @@ impl Client {
     async fn handshake(&self) -> Result<(), AppServerError> {
         let options = &self.inner.options;
         let params = initialize_params(&options.name, &options.title, &options.version);
-        let answer = self.call("initialize", params, options.handshake_timeout).await?;
-        let agent = answer.get("userAgent").and_then(Json::as_str).unwrap_or_default();
-        if let Some(home) = answer.get("codexHome").and_then(Json::as_str) {
-            let _already_known = self.inner.home.set(home.to_owned());
+        let answer = self.call(method::INITIALIZE, params, options.handshake_timeout).await?;
+        let greeting = greeting(&answer);
+        if let Some(home) = greeting.home {
+            let _already_known = self.inner.home.set(home);
         }
-        let version = ServerVersion::of_user_agent(agent);
         let floor = VersionFloor(options.version_floor);
-        match version {
+        match greeting.version {
             Some(version) if version.reaches(floor) => {
                 let _already_known = self.inner.version.set(version.as_str().to_owned());
-                let initialized = ClientCommand::Notify("initialized");
+                let initialized = ClientCommand::Notify(method::INITIALIZED);
                 let sent = self.inner.commands.send(initialized).await;
                 sent.map_err(|_| self.closed_error())
             }

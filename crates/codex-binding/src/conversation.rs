@@ -15,8 +15,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
-    BindingProfile, BindingRecord, Claim, ConversationData, Permissions, ServiceTier, claim,
-    effective_permissions,
+    BindingProfile, BindingRecord, ConversationData, MessageClaim, NodeRuntime, Permissions,
+    ServiceTier, claim_message, effective_permissions,
 };
 use traj_core::port::{
     AppServerError, BindingKey, CloseCause, NodeSessions, NodeTurn, RequestHandler,
@@ -86,16 +86,16 @@ impl Conversations {
     /// the end of it. Do not drop the future instead: the next message could then run into a turn
     /// that is still running.
     pub async fn inbound(&self, inbound: Inbound, cancel: &CancellationToken) -> Handled {
-        let prompt = match claim(
-            inbound.data.as_ref(),
-            &inbound.message,
-            inbound.facts,
-            self.options.nodes.is_some(),
-        ) {
-            Claim::NotOurs => return Handled::NotOurs,
-            Claim::Silent => return Handled::Silent,
-            Claim::Blocked { reply } => return Handled::Reply(reply.to_owned()),
-            Claim::Run { prompt } => prompt,
+        let nodes = match self.options.nodes {
+            Some(_) => NodeRuntime::Attached,
+            None => NodeRuntime::Missing,
+        };
+        let claim = claim_message(inbound.data.as_ref(), &inbound.message, inbound.facts, nodes);
+        let prompt = match claim {
+            MessageClaim::NotOurs => return Handled::NotOurs,
+            MessageClaim::Silent => return Handled::Silent,
+            MessageClaim::Blocked { reply } => return Handled::Reply(reply.to_owned()),
+            MessageClaim::Run { prompt } => prompt,
             _ => return Handled::Silent,
         };
         let Some(data) = inbound.data.clone() else { return Handled::NotOurs };

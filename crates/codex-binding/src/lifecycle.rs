@@ -3,8 +3,8 @@
 //! The order of steps preserves history: a stored thread is always resumed before it is replaced,
 //! and its record is replaced only after a new thread exists. Only one failure may replace a
 //! binding: the server's statement that the thread is gone, or that its file is damaged before a
-//! first turn ended. Every other failure (a dead server, a
-//! timeout, a cancelled call, an answer for another thread) leaves the record unchanged.
+//! first turn ended. Every other failure (a dead server, a timeout, a cancelled call, an answer for
+//! another thread) leaves the record unchanged.
 
 mod error;
 mod loaded;
@@ -31,7 +31,7 @@ pub use plan::ThreadPlan;
 pub use plugins::{PluginApps, PluginBuild};
 pub use ready::{HowOpened, LostHistory, ReadyThread};
 
-use opening::{ThreadOpening, with_config};
+use opening::{ThreadOpening, refused, unless_cancelled, with_config};
 use record::{OpenedFacts, attached_record};
 use terms::ThreadTerms;
 
@@ -79,12 +79,14 @@ impl ThreadLifecycle {
     /// which the thread was started are unknown: the next turn accepts and records those in effect.
     ///
     /// # Errors
-    /// The thread cannot be loaded, or the record cannot be written. The record is unchanged.
+    /// The thread cannot be loaded, the request is cancelled, or the record cannot be written. The
+    /// record is unchanged.
     pub async fn attach(
         &self,
         server: &dyn ThreadService,
         plan: &ThreadPlan,
         thread: &ThreadId,
+        cancel: &CancellationToken,
     ) -> Result<BindingRecord, LifecycleError> {
         let stored = self.load(&plan.key).await?;
         let old = stored.as_ref().map(|stored| &stored.record);
@@ -93,7 +95,8 @@ impl ThreadLifecycle {
         // The thread has instructions of its own; only explicit ones may replace them.
         settings.developer_instructions.clone_from(&plan.settings.developer_instructions);
         let resume = ResumeThread::new(thread.clone(), settings);
-        let opened = server.resume_thread(resume).await.map_err(LifecycleError::Server)?;
+        let opened = unless_cancelled(cancel, server.resume_thread(resume)).await?;
+        let opened = opened.map_err(|error| refused(error, thread.clone()))?;
         if opened.thread != *thread {
             let (asked, answered) = (thread.clone(), opened.thread);
             return Err(LifecycleError::ThreadMismatch { asked, answered });
@@ -105,7 +108,7 @@ impl ThreadLifecycle {
         Ok(record)
     }
 
-    /// Starts a thread and binds a session to it, without looking whether a stored thread would do.
+    /// Starts a thread and binds a session to it, even if a stored thread would fit.
     /// `replaces` is the thread that the caller knows the session to be bound to. Permissions and
     /// tier of the plan are stored: they were chosen for the binding.
     ///

@@ -5,7 +5,10 @@
 
 mod approval;
 mod event;
+mod handshake;
 mod history;
+mod login;
+pub(crate) mod method;
 mod request;
 mod thread;
 mod turn;
@@ -14,10 +17,14 @@ mod version;
 pub use approval::{ApprovalQuestion, ApprovalTopic};
 pub(crate) use approval::{asked_approval, asks_for_more, command_words, ruling};
 pub(crate) use event::read_event;
+pub(crate) use handshake::{greeting, initialize_params};
 pub(crate) use history::{history_params, past_messages};
+pub(crate) use login::expired_login;
 pub(crate) use request::{answer_json, read_request};
-pub(crate) use thread::{opened_thread, resume_params, start_params, thread_summary};
-pub(crate) use turn::{steer_params, turn_id, turn_params};
+pub(crate) use thread::{
+    opened_thread, resume_params, start_params, thread_summary, tool_definition,
+};
+pub(crate) use turn::{interrupt_params, steer_params, turn_id, turn_params};
 pub(crate) use version::{ServerVersion, VersionFloor};
 pub use version::{TESTED_VERSIONS, is_newer_than_tested};
 
@@ -28,15 +35,10 @@ pub(crate) fn thread_params(thread: &str) -> Json<'static> {
     Json::Object(std::iter::once(("threadId", thread.to_owned())).collect())
 }
 
-/// The first message of a connection.
-pub(crate) fn initialize_params(name: &str, title: &str, version: &str) -> Json<'static> {
-    let mut client = Object::new();
-    client.push("name", name.to_owned());
-    client.push("title", title.to_owned());
-    client.push("version", version.to_owned());
+/// Parameters that name a thread whose turns the answer should list.
+pub(crate) fn turns_params(thread: &str) -> Json<'static> {
     let mut params = Object::new();
-    params.push("clientInfo", client);
-    // Host tools, collaboration modes and environments need this capability.
-    params.push("capabilities", std::iter::once(("experimentalApi", true)).collect::<Object<'_>>());
+    params.push("threadId", thread.to_owned());
+    params.push("includeTurns", true);
     params.into()
 }

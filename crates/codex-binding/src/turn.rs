@@ -21,6 +21,8 @@ pub use recording::TurnFacts;
 
 use watch::TurnWatch;
 
+use crate::protocol::method;
+
 /// Observes a turn while it runs.
 pub trait TurnObserver: std::fmt::Debug + Send + Sync {
     /// The server exited before the turn began, and is started again.
@@ -192,7 +194,6 @@ async fn start_turn(
     options: &TurnOptions,
     bounds: &TurnBounds,
 ) -> Result<TurnId, AppServerError> {
-    const METHOD: &str = "turn/start";
     let mut starting = server.start_turn(start);
     let cause = tokio::select! {
         biased;
@@ -202,8 +203,8 @@ async fn start_turn(
     match tokio::time::timeout(options.interrupt_timeout, starting).await {
         Ok(started) => started,
         Err(_) => Err(match cause {
-            StopCause::Cancelled => AppServerError::Cancelled { method: METHOD },
-            StopCause::TimedOut => AppServerError::TimedOut { method: METHOD },
+            StopCause::Cancelled => AppServerError::Cancelled { method: method::TURN_START },
+            StopCause::TimedOut => AppServerError::TimedOut { method: method::TURN_START },
         }),
     }
 }

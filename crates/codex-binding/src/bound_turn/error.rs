@@ -36,16 +36,16 @@ pub enum BoundTurnError {
     /// The session's thread cannot be opened.
     #[error(transparent)]
     Thread(LifecycleError),
-    /// The time was over before the turn began.
+    /// The time ran out before the turn began.
     #[error("timed out while {stage}")]
     TimedOut {
-        /// What was under way.
+        /// What was in progress.
         stage: TurnStage,
     },
     /// The turn was cancelled before it began.
     #[error("cancelled while {stage}")]
     Cancelled {
-        /// What was under way.
+        /// What was in progress.
         stage: TurnStage,
     },
     /// The turn has instructions, but the model is unknown, and Codex takes one only with the other.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use traj_core::binding::PastMessage;
+use traj_core::binding::{InputItem, PastMessage};
 use traj_core::id::{ThreadId, TurnId};
-use traj_core::json::{Json, Object};
+use traj_core::json::Json;
 use traj_core::port::{
     AppServerError, ListenGuard, OpenedThread, ResumeThread, StartThread, StartTurn,
     ThreadListener, ThreadService, ThreadSummary, TurnService,
@@ -14,8 +14,8 @@ use traj_core::port::{
 
 use super::Client;
 use crate::protocol::{
-    history_params, opened_thread, past_messages, resume_params, start_params, steer_params,
-    thread_params, thread_summary, turn_id, turn_params,
+    history_params, interrupt_params, method, opened_thread, past_messages, resume_params,
+    start_params, steer_params, thread_params, thread_summary, turn_id, turn_params, turns_params,
 };
 
 /// Releasing a thread is optional, so it has a short timeout.
@@ -34,21 +34,18 @@ impl Client {
 #[async_trait]
 impl ThreadService for Client {
     async fn start_thread(&self, start: StartThread) -> Result<OpenedThread, AppServerError> {
-        const METHOD: &str = "thread/start";
-        opened_thread(METHOD, &self.request(METHOD, start_params(start)).await?)
+        let answer = self.request(method::THREAD_START, start_params(start)).await?;
+        opened_thread(method::THREAD_START, &answer)
     }
 
     async fn resume_thread(&self, resume: ResumeThread) -> Result<OpenedThread, AppServerError> {
-        const METHOD: &str = "thread/resume";
-        opened_thread(METHOD, &self.request(METHOD, resume_params(resume)).await?)
+        let answer = self.request(method::THREAD_RESUME, resume_params(resume)).await?;
+        opened_thread(method::THREAD_RESUME, &answer)
     }
 
     async fn read_thread(&self, thread: &ThreadId) -> Result<ThreadSummary, AppServerError> {
-        const METHOD: &str = "thread/read";
-        let mut params = Object::new();
-        params.push("threadId", thread.as_str().to_owned());
-        params.push("includeTurns", true);
-        match self.request(METHOD, params.into()).await {
+        const METHOD: &str = method::THREAD_READ;
+        match self.request(METHOD, turns_params(thread.as_str())).await {
             Ok(result) => thread_summary(METHOD, &result),
             Err(AppServerError::Refused { .. }) => {
                 // The server does not list the turns of every thread. The thread may still exist.
@@ -62,11 +59,8 @@ impl ThreadService for Client {
     }
 
     async fn read_history(&self, thread: &ThreadId) -> Result<Vec<PastMessage>, AppServerError> {
-        const METHOD: &str = "thread/read";
-        let mut params = Object::new();
-        params.push("threadId", thread.as_str().to_owned());
-        params.push("includeTurns", true);
-        Ok(past_messages(&self.request(METHOD, params.into()).await?))
+        let params = turns_params(thread.as_str());
+        Ok(past_messages(&self.request(method::THREAD_READ, params).await?))
     }
 
     async fn add_history(
@@ -75,7 +69,7 @@ impl ThreadService for Client {
         messages: Vec<PastMessage>,
     ) -> Result<(), AppServerError> {
         let params = history_params(thread, &messages);
-        self.request("thread/inject_items", params).await.map(drop)
+        self.request(method::THREAD_INJECT_ITEMS, params).await.map(drop)
     }
 
     fn home(&self) -> Option<String> {
@@ -84,7 +78,7 @@ impl ThreadService for Client {
 
     async fn release_thread(&self, thread: &ThreadId) -> Result<(), AppServerError> {
         let params = thread_params(thread.as_str());
-        self.call("thread/unsubscribe", params, RELEASE_TIMEOUT).await.map(drop)
+        self.call(method::THREAD_UNSUBSCRIBE, params, RELEASE_TIMEOUT).await.map(drop)
     }
 }
 
@@ -95,23 +89,20 @@ impl TurnService for Client {
     }
 
     async fn start_turn(&self, start: StartTurn) -> Result<TurnId, AppServerError> {
-        const METHOD: &str = "turn/start";
-        turn_id(METHOD, &self.request(METHOD, turn_params(start)).await?)
+        let answer = self.request(method::TURN_START, turn_params(start)).await?;
+        turn_id(method::TURN_START, &answer)
     }
 
     async fn steer_turn(
         &self,
         thread: &ThreadId,
         turn: &TurnId,
-        input: Vec<Json<'static>>,
+        input: Vec<InputItem>,
     ) -> Result<(), AppServerError> {
-        self.request("turn/steer", steer_params(thread, turn, input)).await.map(drop)
+        self.request(method::TURN_STEER, steer_params(thread, turn, input)).await.map(drop)
     }
 
     async fn interrupt_turn(&self, thread: &ThreadId, turn: &TurnId) -> Result<(), AppServerError> {
-        let mut params = Object::new();
-        params.push("threadId", thread.as_str().to_owned());
-        params.push("turnId", turn.as_str().to_owned());
-        self.request("turn/interrupt", params.into()).await.map(drop)
+        self.request(method::TURN_INTERRUPT, interrupt_params(thread, turn)).await.map(drop)
     }
 }

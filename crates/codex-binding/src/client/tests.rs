@@ -45,7 +45,16 @@ impl Peer {
 
     async fn introduce(&mut self, agent: &str) {
         let hello = self.read().await;
-        assert_eq!(hello.get("method").and_then(Json::as_str), Some("initialize"));
+        let client = format!(
+            r#"{{"name":"traj","title":"traj","version":"{}"}}"#,
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!(
+            hello.to_line(),
+            format!(
+                r#"{{"id":1,"method":"initialize","params":{{"clientInfo":{client},"capabilities":{{"experimentalApi":true}}}}}}"#
+            )
+        );
         self.write(&format!(r#"{{"id":1,"result":{{"userAgent":"{agent}"}}}}"#)).await;
     }
 }
@@ -186,8 +195,10 @@ async fn a_hanging_tool_is_answered_for() {
     }
     let (client, mut peer) = connected().await;
     let _listening = client.listen(&thread("t"), Arc::new(Hanging));
+    let began = Instant::now();
     peer.write(r#"{"id":0,"method":"item/tool/call","params":{"threadId":"t"}}"#).await;
     let answer = peer.read().await;
+    assert_eq!(began.elapsed().as_secs(), 600, "the paused clock shows when it was answered");
     assert_eq!(answer.get("result").and_then(|r| r.get("success")), Some(&Json::Bool(false)));
 }
 

@@ -59,7 +59,7 @@ impl Conversations {
         let gone = AppServerError::Closed { cause: CloseCause::NotStarted };
         let connection = lease.server().ok_or(LifecycleError::Server(gone))?.as_ref();
         match thread {
-            Some(thread) => self.lifecycle.attach(connection, plan, thread).await,
+            Some(thread) => self.lifecycle.attach(connection, plan, thread, cancel).await,
             None => {
                 let replaces = stored.map(|stored| &stored.thread);
                 let plan = plan.clone().in_conversation();

@@ -81,3 +81,49 @@ fn shown(text: &str, options: &ConversationOptions) -> String {
     let redacted = options.redactor.text(text, &mut RedactionReport::default()).into_inner();
     chat_text(&redacted)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use traj_core::binding::{BindingOrigin, BindingRecord};
+    use traj_core::id::{ThreadId, TurnId};
+    use traj_core::port::{DenyAll, ThreadSettings};
+    use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+    use traj_core::timestamp::UnixMillis;
+
+    use super::*;
+    use crate::lifecycle::ReadyThread;
+    use crate::turn::TurnReport;
+
+    fn reply(outcome: TurnOutcome, text: &str) -> String {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let options = ConversationOptions::standard(Arc::new(DenyAll::new()), redactor);
+        let thread = ThreadId::parse("t").unwrap();
+        let (turn, text) = (TurnId::parse("u").unwrap(), text.to_owned());
+        let ready = ReadyThread {
+            record: BindingRecord::new(thread, "/w", BindingOrigin::Started, UnixMillis::EPOCH),
+            how: HowOpened::Resumed,
+            settings: ThreadSettings::default(),
+            effort: None,
+            warnings: Vec::new(),
+        };
+        let report = TurnReport { turn, outcome, text, usage: None };
+        turn_reply(&BoundTurn { ready, report }, &options)
+    }
+
+    /// Scenarios 67 and 68: a failure says why, if that is known, and partial text is no reply.
+    #[test]
+    fn every_end_of_a_turn_has_its_reply() {
+        let failed = |message: Option<&str>| {
+            reply(TurnOutcome::Failed { message: message.map(str::to_owned) }, "partial")
+        };
+        assert_eq!(failed(Some("quota")), "Codex app-server turn failed: quota");
+        let unknown = "Codex app-server turn failed: codex app-server turn failed";
+        assert_eq!(failed(None), unknown);
+        assert_eq!(reply(TurnOutcome::Interrupted, "partial"), "Codex was interrupted.");
+        assert_eq!(reply(TurnOutcome::Completed, "whole"), "whole");
+        let empty = reply(TurnOutcome::Completed, "");
+        assert_eq!(empty, "Codex completed without a text reply.");
+    }
+}

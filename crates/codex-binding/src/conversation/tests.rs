@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use traj_core::binding::{
-    ApprovalPolicy, ExecLayer, ExecPolicy, InboundMessage, RefusalKind, SandboxMode,
+    ApprovalPolicy, ExecLayer, ExecPolicy, InboundMessage, MessageSender, RefusalKind, SandboxMode,
     ServiceTier as Tier,
 };
 use traj_core::id::ThreadId;
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryEventSink, MemoryFailure};
 use traj_core::port::{BindingStore as _, DenyAll, NodeTurnError};
 use traj_core::redaction::{MarkerKey, RedactionPolicy};
+
+mod bind;
 
 use super::*;
 use crate::lifecycle::ThreadPlan;
@@ -51,7 +53,7 @@ fn key() -> BindingKey {
 
 impl World {
     fn message(&self, text: &str) -> Inbound {
-        let message = InboundMessage::new(Some(true), Some(text.to_owned()), None);
+        let message = InboundMessage::new(MessageSender::Authorized, Some(text.to_owned()), None);
         let command = ServerCommand::codex("codex", vec![], "/w");
         let server = PoolKey::of(&command, None, &MarkerKey::new([1; 32]));
         let connector: Arc<dyn Connector> = self.connector.clone();
@@ -69,18 +71,6 @@ impl World {
             Handled::Reply(reply) => reply,
             other => panic!("no reply: {other:?}"),
         }
-    }
-
-    async fn bind(
-        &self,
-        thread: Option<&ThreadId>,
-        layers: &[ExecLayer],
-    ) -> Result<BindingRecord, BindError> {
-        let mut inbound = self.message("x");
-        inbound.permissions.policy = ExecPolicy::resolve(layers, None);
-        let Inbound { plan, server, permissions, .. } = &inbound;
-        let never = CancellationToken::new();
-        self.conversations.bind(plan, thread, server, permissions, &never).await
     }
 
     fn calls(&self, server: usize) -> Vec<&'static str> {
@@ -107,9 +97,9 @@ async fn messages_run_on_one_thread_and_are_recorded() {
 #[tokio::test]
 async fn unauthorised_and_empty_messages_are_silent() {
     let world = world();
-    for (authorized, text) in [(None, "hi"), (Some(false), "hi"), (Some(true), "  ")] {
+    for (sender, text) in [(MessageSender::Other, "hi"), (MessageSender::Authorized, "  ")] {
         let mut inbound = world.message(text);
-        inbound.message.authorized = authorized;
+        inbound.message.sender = sender;
         let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
         assert_eq!(handled, Handled::Silent);
     }
@@ -138,6 +128,17 @@ async fn a_touched_policy_refuses_before_anything_is_sent() {
         assert!(matches!(&handled, Handled::Reply(reply) if reply.contains(words)), "{handled:?}");
     }
     assert!(world.connector.started.lock().unwrap().is_empty());
+    // Also if the thread has to be replaced.
+    world.say("one").await;
+    world.connector.home.delete(&world.record().thread);
+    world.connector.started.lock().unwrap()[0].kill();
+    let bound = world.store.bytes(&key());
+    let mut inbound = world.message("hi");
+    inbound.permissions.policy = ExecPolicy::resolve(&[ExecLayer::mode("auto")], None);
+    let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+    assert!(matches!(&handled, Handled::Reply(reply) if reply.contains("interactive approvals")));
+    assert_eq!(world.connector.started.lock().unwrap().len(), 1, "no server was started");
+    assert_eq!(world.store.bytes(&key()), bound);
 }
 
 /// Scenario 52: a session on a node runs through the host's port.
@@ -154,13 +155,21 @@ async fn node_sessions_run_through_the_host() {
     }
     let nodes = Arc::new(Nodes::default());
     let world = world_with(|options| options.nodes = Some(nodes.clone()));
-    let mut inbound = world.message("hi");
+    let mut inbound = world.message("hi").within(Duration::from_secs(77));
     let (node, session) = ("n".to_owned(), "s".to_owned());
     inbound.data = Some(ConversationData::CliNode { node, session, cwd: Some("/w".to_owned()) });
-    let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+    let handled = world.conversations.inbound(inbound.clone(), &CancellationToken::new()).await;
     assert_eq!(handled, Handled::Reply("done".to_owned()));
-    let turns = nodes.0.lock().unwrap();
+    let turns = std::mem::take(&mut *nodes.0.lock().unwrap());
+    assert_eq!((turns[0].node.as_str(), turns[0].session.as_str()), ("n", "s"));
     assert_eq!((turns[0].prompt.as_str(), turns[0].cwd.as_deref()), ("hi", Some("/w")));
+    assert_eq!(turns[0].timeout, Duration::from_secs(77));
+    // Whether there is a node runtime is known from the options alone.
+    let without = self::world();
+    let handled = without.conversations.inbound(inbound, &CancellationToken::new()).await;
+    let is_told =
+        matches!(&handled, Handled::Reply(reply) if reply.contains("no node runtime is attached"));
+    assert!(is_told, "{handled:?}");
 }
 
 /// Scenarios 55 and 59: after a restart the thread is resumed with what was chosen for it.
@@ -304,63 +313,6 @@ async fn a_thousand_conversations_share_one_server() {
     assert_eq!(world.connector.started.lock().unwrap().len(), 1);
     assert!(world.conversations.queue.is_empty(), "no key is left");
     assert_eq!(world.connector.started.lock().unwrap()[0].listener_count(), 0);
-}
-
-#[tokio::test]
-async fn binding_attaches_or_starts() {
-    let world = world();
-    let bound = world.bind(None, &[]).await.unwrap();
-    assert_eq!(world.say("one").await, "echo: one");
-    assert_eq!(world.record().thread, bound.thread);
-    world.conversations.bind_denied(&data(), &key()).await.unwrap();
-    let attached = world.bind(Some(&bound.thread), &[]).await.unwrap();
-    assert_eq!(attached.thread, bound.thread);
-    world.conversations.choose_model(&key(), " other ").await.unwrap();
-    assert_eq!(world.say("two").await, "echo: two");
-    assert_eq!(world.record().model.as_deref(), Some("other"));
-}
-
-/// A conversation works where its binding says, whatever the host's default is.
-#[tokio::test]
-async fn the_bound_directory_counts() {
-    let world = world();
-    world.say("hello").await;
-    let moved = |record: &mut BindingRecord| record.cwd = "/bound".to_owned();
-    world.conversations.lifecycle.change(&key(), moved).await.unwrap();
-    world.say("again").await;
-    assert_eq!(world.record().cwd, "/bound");
-}
-
-/// Without a thread, a new one is started, whatever the conversation was bound to, and the record that
-/// is returned is the stored one.
-#[tokio::test]
-async fn binding_starts_a_new_thread_when_asked_to() {
-    let world = world();
-    let first = world.bind(None, &[]).await.unwrap();
-    assert_eq!(world.say("one").await, "echo: one");
-    let second = world.bind(None, &[]).await.unwrap();
-    assert_ne!(first.thread, second.thread);
-    assert_eq!(world.record().thread, second.thread);
-    assert_eq!(world.say("two").await, "echo: two");
-    assert_eq!(world.record().thread, second.thread, "the next message runs on it");
-}
-
-/// A policy that forbids turns forbids binding, too, before a server is started.
-#[tokio::test]
-async fn binding_keeps_to_the_policy_of_the_host() {
-    let world = world();
-    for mode in ["deny", "allowlist", "ask"] {
-        let refused = world.bind(None, &[ExecLayer::mode(mode)]).await;
-        assert!(matches!(refused, Err(BindError::Refused(_))), "{mode}: {refused:?}");
-    }
-    assert!(world.connector.started.lock().unwrap().is_empty());
-    let chosen = Permissions::new(ApprovalPolicy::OnRequest, SandboxMode::ReadOnly);
-    world.bind(None, &[]).await.unwrap();
-    world.conversations.choose_permissions(&key(), chosen).await.unwrap();
-    let untouched = world.bind(None, &[]).await.unwrap();
-    assert_eq!(untouched.sandbox, Some(SandboxMode::ReadOnly), "a person chose it");
-    let touched = world.bind(None, &[ExecLayer::mode("full")]).await.unwrap();
-    assert_eq!(touched.sandbox, Some(SandboxMode::WorkspaceWrite), "the policy overrides it");
 }
 
 /// A message may have its own timeout.

@@ -22,8 +22,8 @@ pub struct ApprovalAnswer {
     pub name: Option<String>,
     /// Why, as it is recorded.
     pub reason: Option<String>,
-    /// How long the permission lasts, as it is recorded, if the callback goes on to allow what is
-    /// like it.
+    /// How long the permission lasts, as it is recorded, if the callback will also allow similar
+    /// requests.
     pub scope: Option<ApprovalScope>,
 }
 
@@ -42,8 +42,8 @@ impl ApprovalAnswer {
         self
     }
 
-    /// The same answer for a longer time. The record says so; that the callback allows further
-    /// requests in this time is its own business.
+    /// The same answer for a longer time. This only changes the record: the callback itself must
+    /// allow further requests in this time.
     #[must_use]
     pub const fn lasting(mut self, scope: ApprovalScope) -> Self {
         self.scope = Some(scope);

@@ -70,7 +70,7 @@ impl ThreadOpening<'_> {
         let terms = ThreadTerms::of(&plan, Some(&stored.record));
         let settings = with_config(&plan, &terms.settings, None);
         let call = self.server.resume_thread(ResumeThread::new(thread.clone(), settings.clone()));
-        let opened = match self.unless_cancelled(call).await? {
+        let opened = match unless_cancelled(self.cancel, call).await? {
             Ok(opened) if opened.thread == thread => opened,
             Ok(opened) => {
                 let (asked, answered) = (thread, opened.thread);
@@ -167,7 +167,7 @@ impl ThreadOpening<'_> {
         start.service_name = Some(plan.service_name.clone());
         start.dynamic_tools.clone_from(&plan.tools);
         start.environments = plan.environments();
-        let opened = self.unless_cancelled(self.server.start_thread(start)).await?;
+        let opened = unless_cancelled(self.cancel, self.server.start_thread(start)).await?;
         let opened = opened.map_err(LifecycleError::Server)?;
         self.loaded.insert(opened.thread.clone());
         Ok(opened)
@@ -205,7 +205,7 @@ impl ThreadOpening<'_> {
         }
         let mut messages = Vec::new();
         for source in old.map(|old| history_sources(old, how)).unwrap_or_default() {
-            match self.unless_cancelled(self.server.read_history(source)).await? {
+            match unless_cancelled(self.cancel, self.server.read_history(source)).await? {
                 Ok(read) => messages.extend(read),
                 Err(error) if is_final(&error) => {}
                 Err(error) => return Err(LifecycleError::Server(error)),
@@ -223,7 +223,7 @@ impl ThreadOpening<'_> {
         if past.is_empty() {
             return Ok(false);
         }
-        match self.unless_cancelled(self.server.add_history(thread, past)).await? {
+        match unless_cancelled(self.cancel, self.server.add_history(thread, past)).await? {
             Ok(()) => Ok(true),
             Err(error) if is_final(&error) => Ok(false),
             Err(error) => Err(LifecycleError::Server(error)),
@@ -246,17 +246,17 @@ impl ThreadOpening<'_> {
     fn facts<'b>(&self, thread: &'b OpenedThread, home: Option<&'b str>) -> OpenedFacts<'b> {
         OpenedFacts { thread, home, now: self.lifecycle.clock.now() }
     }
+}
 
-    /// Waits for a call until the request is cancelled.
-    async fn unless_cancelled<T>(
-        &self,
-        call: impl Future<Output = Result<T, AppServerError>> + Send,
-    ) -> Result<Result<T, AppServerError>, LifecycleError> {
-        tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => Err(LifecycleError::Cancelled),
-            result = call => Ok(result),
-        }
+/// Waits for a call until the request is cancelled.
+pub(super) async fn unless_cancelled<T>(
+    cancel: &CancellationToken,
+    call: impl Future<Output = Result<T, AppServerError>> + Send,
+) -> Result<Result<T, AppServerError>, LifecycleError> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(LifecycleError::Cancelled),
+        result = call => Ok(result),
     }
 }
 
@@ -303,7 +303,7 @@ fn is_final(error: &AppServerError) -> bool {
 }
 
 /// What a refused resume means.
-fn refused(error: AppServerError, thread: ThreadId) -> LifecycleError {
+pub(super) fn refused(error: AppServerError, thread: ThreadId) -> LifecycleError {
     match error.refusal() {
         Some(RefusalKind::ThreadArchived) => LifecycleError::Archived { thread },
         Some(RefusalKind::ThreadOpenElsewhere) => LifecycleError::OpenElsewhere { thread },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use traj_core::binding::{
     BOUND_THREAD_INSTRUCTIONS, BindingRecord, BundledMcp, CarryOver, CodeMode, CredentialKind,
     Fingerprint, RotateReason, ThreadConfigRules, ToolSurface, WantedPlugins, WantedThread,
-    WantedTools, thread_config,
+    WantedTools, mcp_servers_of, thread_config,
 };
 use traj_core::json::{Json, Object};
 use traj_core::port::{BindingKey, ThreadSettings};
@@ -114,6 +114,18 @@ impl ThreadPlan {
         self.wanted.user_mcp = Some(fingerprint);
         self.user_mcp = Some(servers);
         self
+    }
+
+    /// The same thread with the MCP servers of a host's registry that `agent` may use, chosen and
+    /// converted by [`mcp_servers_of`]. If it may use none, the thread has none.
+    #[must_use]
+    pub fn with_mcp_registry(mut self, registry: &Object<'_>, agent: Option<&str>) -> Self {
+        let servers = mcp_servers_of(registry, agent);
+        if servers.is_empty() {
+            (self.user_mcp, self.wanted.user_mcp) = (None, None);
+            return self;
+        }
+        self.with_user_mcp(servers)
     }
 
     /// The directory that the agent works in, given the stored binding.

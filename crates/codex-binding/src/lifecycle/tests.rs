@@ -93,6 +93,15 @@ impl World {
         (world, thread)
     }
 
+    async fn attach(
+        &self,
+        server: &dyn ThreadService,
+        thread: &ThreadId,
+    ) -> Result<BindingRecord, LifecycleError> {
+        let never = CancellationToken::new();
+        self.lifecycle.attach(server, &self.plan, thread, &never).await
+    }
+
     async fn bind_new(
         &self,
         server: &dyn ThreadService,
@@ -127,6 +136,7 @@ async fn a_failed_call_keeps_the_record() {
         MemoryFailure::TimeOut,
         MemoryFailure::Refuse(RefusalKind::Overloaded),
         MemoryFailure::Refuse(RefusalKind::Other),
+        MemoryFailure::Refuse(RefusalKind::LoginExpired),
         MemoryFailure::Refuse(RefusalKind::Unsupported),
         MemoryFailure::Refuse(RefusalKind::ThreadNotLoaded),
     ];
@@ -155,6 +165,10 @@ async fn a_cancelled_resume_keeps_the_record() {
     let loaded = LoadedThreads::new();
     let error = world.lifecycle.ready(&server, &loaded, &world.plan, &cancel).await.unwrap_err();
     assert!(matches!(error, LifecycleError::Cancelled), "{error}");
+    assert_eq!(world.stored().unwrap().thread, thread);
+    let other = ThreadId::parse("other").unwrap();
+    let attaching = world.lifecycle.attach(&server, &world.plan, &other, &cancel).await;
+    assert!(matches!(attaching, Err(LifecycleError::Cancelled)), "{attaching:?}");
     assert_eq!(world.stored().unwrap().thread, thread);
 }
 

@@ -52,6 +52,24 @@ fn keys_differ_and_tell_no_secret() {
     assert!(!key("hunter2", None).as_str().contains("hunter2"));
 }
 
+/// Scenario 78: a server that fails does not touch another one.
+#[tokio::test]
+async fn one_failing_server_leaves_the_others_alone() {
+    let pool = ClientPool::new();
+    let (good, bad) = (MemoryConnector::default(), MemoryConnector::default());
+    let key = |value: &str| PoolKey::of(&command(value), None, &MarkerKey::new([3; 32]));
+    let lease = pool.lease(&key("good"), &good).await.unwrap();
+    bad.failing.store(1, Ordering::Relaxed);
+    assert!(pool.lease(&key("bad"), &bad).await.is_err());
+    let other = pool.lease(&key("bad"), &bad).await.unwrap();
+    bad.started.lock().unwrap()[0].kill();
+    assert!(other.server().unwrap().is_closed());
+    assert!(!lease.server().unwrap().is_closed());
+    let again = pool.lease(&key("good"), &good).await.unwrap();
+    assert_eq!(good.started.lock().unwrap().len(), 1, "the same server");
+    drop(again);
+}
+
 /// Scenario 79: one start for all, and an end after the last lease.
 #[tokio::test]
 async fn one_start_is_shared_and_ends_with_the_last_lease() {

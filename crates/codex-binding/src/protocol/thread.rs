@@ -1,6 +1,7 @@
 //! Parameters and answers about threads.
 
 use traj_core::binding::{ApprovalPolicy, ApprovalsReviewer, SandboxMode, ServiceTier};
+use traj_core::event::ToolDefinition;
 use traj_core::id::ThreadId;
 use traj_core::json::{Json, Object};
 use traj_core::port::{
@@ -48,6 +49,14 @@ fn push_settings(params: &mut Object<'static>, settings: ThreadSettings) {
 
 pub(super) fn tier(tier: Option<&ServiceTier>) -> Option<String> {
     tier.map(|tier| tier.as_str().to_owned())
+}
+
+/// A tool of the host, as threads are started with it.
+pub(crate) fn tool_definition(tool: &Json<'_>) -> Option<ToolDefinition> {
+    let name = tool.get("name")?.as_str()?.to_owned();
+    let description = tool.get("description").and_then(Json::as_str).map(str::to_owned);
+    let parameters = tool.get("inputSchema").cloned().map(Json::into_owned);
+    Some(ToolDefinition { name, description, parameters })
 }
 
 /// The thread that was opened. Only its id is required.

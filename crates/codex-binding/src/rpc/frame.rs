@@ -12,7 +12,7 @@ pub(crate) enum RpcFrame {
     /// The answer to a call of this client.
     Answer { id: u64, result: Json<'static> },
     /// An error response to a call of this client.
-    Refusal { id: u64, code: i64, message: String },
+    Refusal { id: u64, code: i64, message: String, data: Json<'static> },
 }
 
 impl RpcFrame {
@@ -38,7 +38,9 @@ impl RpcFrame {
                 if let Some(error) = object.remove("error") {
                     let code = error.get("code").and_then(Json::as_i64).unwrap_or(0);
                     let message = error.get("message").and_then(Json::as_str).unwrap_or_default();
-                    return Some(Self::Refusal { id, code, message: message.to_owned() });
+                    let message = message.to_owned();
+                    let data = error.get("data").cloned().map_or(Json::Null, Json::into_owned);
+                    return Some(Self::Refusal { id, code, message, data });
                 }
                 let result = object.remove("result")?;
                 Some(Self::Answer { id, result: result.into_owned() })

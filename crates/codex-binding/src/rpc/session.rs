@@ -8,6 +8,7 @@ use traj_core::json::{Json, ParseErrorKind};
 use traj_core::port::{AppServerError, CloseCause};
 
 use super::frame::{RpcFrame, answer_line, request_line};
+use crate::protocol::expired_login;
 
 /// The delay before the first retry; it doubles each time.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
@@ -57,6 +58,13 @@ struct RpcCall {
     deadline: Duration,
     tries: u32,
     not_before: Duration,
+}
+
+/// An error response of the server.
+struct ServerError {
+    code: i64,
+    message: String,
+    data: Json<'static>,
 }
 
 /// The state of one connection.
@@ -217,8 +225,8 @@ impl RpcSession {
                 Some(call) => out.push(RpcOutput::Settle { token: call.token, result: Ok(result) }),
                 None => self.strays += 1,
             },
-            RpcFrame::Refusal { id, code, message } => match self.pending.remove(&id) {
-                Some(call) => self.refused(now, call, code, message, out),
+            RpcFrame::Refusal { id, code, message, data } => match self.pending.remove(&id) {
+                Some(call) => self.refused(now, call, ServerError { code, message, data }, out),
                 None => self.strays += 1,
             },
         }
@@ -228,10 +236,10 @@ impl RpcSession {
         &mut self,
         now: Duration,
         mut call: RpcCall,
-        code: i64,
-        message: String,
+        error: ServerError,
         out: &mut Vec<RpcOutput>,
     ) {
+        let ServerError { code, mut message, data } = error;
         let again = now.saturating_add(retry_delay(call.tries, self.next_id));
         // The server rejects the call before it processes it, so sending it again is safe.
         if code == OVERLOADED && call.tries < RETRIES && again < call.deadline {
@@ -240,7 +248,11 @@ impl RpcSession {
             self.waiting.push_back(call);
             return;
         }
-        let kind = RefusalKind::classify(code, &message, &self.limits.wordings);
+        let mut kind = RefusalKind::classify(code, &message, &self.limits.wordings);
+        if let Some(login) = expired_login(&data) {
+            kind = RefusalKind::LoginExpired;
+            add_detail(&mut message, login.detail);
+        }
         let text = ServerText::new(message);
         let error = AppServerError::Refused { method: call.method, code, kind, text };
         out.push(RpcOutput::Settle { token: call.token, result: Err(error) });
@@ -292,6 +304,15 @@ impl RpcSession {
             out.push(RpcOutput::Settle { token: call.token, result: Err(error) });
         }
     }
+}
+
+/// Adds what a message leaves open, unless it says so already.
+fn add_detail(message: &mut String, detail: Option<&str>) {
+    let Some(detail) = detail.filter(|detail| !message.contains(detail)) else { return };
+    if !message.is_empty() {
+        message.push_str(": ");
+    }
+    message.push_str(detail);
 }
 
 /// Doubles with each try, with a jitter of a quarter either way, so that retries are spread out.

@@ -67,8 +67,10 @@ mod tests {
     #[test]
     fn only_named_variables_reach_the_child() {
         let host = |name: &str| match name {
-            "PATH" | "CODEX_HOME" | "HTTPS_PROXY" => Some(format!("host {name}")),
-            "OPENAI_API_KEY" | "LD_PRELOAD" | "NODE_OPTIONS" => Some("never".to_owned()),
+            "PATH" | "HOME" | "CODEX_HOME" | "HTTPS_PROXY" => Some(format!("host {name}")),
+            "OPENAI_API_KEY" | "CODEX_API_KEY" | "LD_PRELOAD" | "NODE_OPTIONS" => {
+                Some("never".to_owned())
+            }
             _ => None,
         };
         let environment =
@@ -77,7 +79,13 @@ mod tests {
             environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             names,
-            ["PATH=host PATH", "HTTPS_PROXY=host HTTPS_PROXY", "CODEX_HOME=/mine", "MOCK_KEY=k"]
+            [
+                "PATH=host PATH",
+                "HOME=host HOME",
+                "HTTPS_PROXY=host HTTPS_PROXY",
+                "CODEX_HOME=/mine",
+                "MOCK_KEY=k"
+            ]
         );
     }
 }

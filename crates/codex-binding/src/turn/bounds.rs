@@ -28,7 +28,7 @@ impl TurnBounds {
         Self { deadline, cancel: options.cancel.clone() }
     }
 
-    /// Waits until the time is over or somebody cancels.
+    /// Waits until the time runs out or somebody cancels.
     pub(crate) async fn stopped(&self) -> StopCause {
         tokio::select! {
             biased;

@@ -14,7 +14,7 @@ use traj_core::port::{
     ThreadItem, TokenUsage,
 };
 
-use crate::protocol::{asked_approval, ruling};
+use crate::protocol::{asked_approval, ruling, tool_definition};
 
 use super::{StopCause, TurnError, TurnOutcome, TurnReport};
 
@@ -50,7 +50,7 @@ impl TurnFacts {
     /// Records the beginning, and returns the recorder for the rest.
     pub(super) fn recorder(&self, thread: &ThreadId, sink: &Arc<dyn EventSink>) -> TurnRecorder {
         sink.record(self.started(Some(thread)).event());
-        let tools: Vec<ToolDefinition> = self.tools.iter().filter_map(definition).collect();
+        let tools: Vec<ToolDefinition> = self.tools.iter().filter_map(tool_definition).collect();
         let compiled = ContextCompiled {
             system_prompt: self.instructions.clone(),
             prompt: Some(self.prompt.clone()),
@@ -101,13 +101,6 @@ impl TurnFacts {
             ..SessionStarted::default()
         }
     }
-}
-
-fn definition(tool: &Json<'_>) -> Option<ToolDefinition> {
-    let name = tool.get("name")?.as_str()?.to_owned();
-    let description = tool.get("description").and_then(Json::as_str).map(str::to_owned);
-    let parameters = tool.get("inputSchema").cloned().map(Json::into_owned);
-    Some(ToolDefinition { name, description, parameters })
 }
 
 /// Records one turn.

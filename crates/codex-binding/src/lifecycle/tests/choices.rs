@@ -1,5 +1,7 @@
 //! What was chosen for a binding is sent and stored on every path.
 
+use traj_core::binding::CredentialKind;
+
 use super::*;
 
 /// Stores every choice that a binding can hold.
@@ -106,7 +108,7 @@ async fn choices_survive_attaching_the_thread_again() {
         opened.cwd = Some("/elsewhere".to_owned());
         Ok(opened)
     });
-    world.lifecycle.attach(&server, &world.plan, &thread).await.unwrap();
+    world.attach(&server, &thread).await.unwrap();
     let stored = world.stored().unwrap();
     assert_kept(&stored);
     assert_eq!((stored.turns, stored.former_threads.len()), (1, 0), "it is the same thread");
@@ -123,7 +125,7 @@ async fn an_attached_thread_keeps_its_own_directory() {
         opened.cwd = Some("/theirs".to_owned());
         Ok(opened)
     });
-    world.lifecycle.attach(&server, &world.plan, &thread).await.unwrap();
+    world.attach(&server, &thread).await.unwrap();
     let ready = world.ready(&server).await.unwrap();
     assert_eq!(ready.record.cwd, "/theirs");
 }
@@ -201,4 +203,62 @@ async fn a_bind_does_not_replace_a_thread_that_the_caller_has_not_seen() {
     let is_conflict = matches!(error, LifecycleError::Store(BindingStoreError::Conflict { .. }));
     assert!(is_conflict, "{error}");
     assert_eq!((server.calls(), world.store.bytes(&world.plan.key)), (vec![], before));
+}
+
+/// Scenario 40: the stored account is used and kept; one that is asked for takes its place.
+#[tokio::test]
+async fn an_account_that_is_asked_for_beats_the_stored_one() {
+    let (mut world, _) = World::with_history().await;
+    choose_everything(&world).await;
+    world.plan.default_auth_profile = Some("first".to_owned());
+    for (asked, expected) in [(None, "work"), (Some("private"), "private"), (None, "private")] {
+        world.plan.auth_profile = asked.map(str::to_owned);
+        let server = world.home.start_server();
+        let record = world.ready(&server).await.unwrap().record;
+        assert_eq!(record.auth_profile.as_deref(), Some(expected), "{asked:?}");
+        assert_eq!(world.stored(), Some(record));
+        server.kill();
+    }
+}
+
+/// Scenarios 2 to 5, in the file: under a subscription, "openai" is Codex's own provider, and the
+/// credential that the host states decides, not the name of the account.
+#[tokio::test]
+async fn the_provider_openai_is_written_for_an_api_key_only() {
+    for (credential, provider) in
+        [(CredentialKind::Subscription, None), (CredentialKind::Other, Some("openai"))]
+    {
+        let mut world = world();
+        world.plan.auth_profile = Some("openai:work".to_owned());
+        world.plan.credential = credential;
+        world.plan.settings.model_provider = Some("openai".to_owned());
+        let mut server = mock_server();
+        server.expect_start_thread().times(1).returning(move |start| {
+            assert_eq!(start.settings.model_provider.as_deref(), provider);
+            let mut opened = OpenedThread::new(ThreadId::parse("new").unwrap());
+            opened.model_provider = Some("openai".to_owned());
+            Ok(opened)
+        });
+        world.ready(&server).await.unwrap();
+        assert_eq!(world.stored().unwrap().model_provider.as_deref(), provider);
+        let bytes = world.store.bytes(&world.plan.key).expect("a record");
+        let is_written = String::from_utf8_lossy(&bytes).contains("modelProvider");
+        assert_eq!(is_written, provider.is_some());
+    }
+}
+
+/// Scenario 3: a record from before the subscription heals at the next turn.
+#[tokio::test]
+async fn a_stored_openai_is_dropped_once_there_is_a_subscription() {
+    let (mut world, thread) = World::with_history().await;
+    let openai = |record: &mut BindingRecord| record.model_provider = Some("openai".to_owned());
+    world.lifecycle.change(&world.plan.key, openai).await.unwrap();
+    world.plan.credential = CredentialKind::Subscription;
+    let mut server = mock_server();
+    server.expect_resume_thread().times(1).returning(move |resume| {
+        assert_eq!(resume.settings.model_provider, None);
+        Ok(OpenedThread::new(thread.clone()))
+    });
+    world.ready(&server).await.unwrap();
+    assert_eq!(world.stored().unwrap().model_provider, None);
 }

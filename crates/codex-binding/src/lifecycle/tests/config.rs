@@ -1,6 +1,7 @@
 //! The configuration of a thread: layers, plugin apps, code mode.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use traj_core::binding::{CodeMode, PluginPolicyContext, WantedPlugins};
 use traj_core::json::Object;
@@ -31,22 +32,34 @@ fn object(text: &str) -> Object<'static> {
 
 /// Apps with this configuration, or a failure.
 #[derive(Debug)]
-struct Apps(Option<&'static str>);
+struct Apps {
+    config: Option<&'static str>,
+    built: Arc<AtomicUsize>,
+}
 
 #[async_trait]
 impl PluginApps for Apps {
     async fn build(&self) -> Result<PluginBuild, Box<dyn std::error::Error + Send + Sync>> {
-        let config = self.0.ok_or("the inventory does not answer")?;
+        self.built.fetch_add(1, Ordering::Relaxed);
+        let config = self.config.ok_or("the inventory does not answer")?;
         let policy = PluginPolicyContext::new("f".to_owned());
         Ok(PluginBuild::new(Fingerprint::of(&Json::from(config)), policy, object(config)))
     }
 }
 
 fn with_apps(plan: &ThreadPlan, apps: Option<&'static str>) -> ThreadPlan {
+    with_counted_apps(plan, apps, &Arc::default())
+}
+
+fn with_counted_apps(
+    plan: &ThreadPlan,
+    config: Option<&'static str>,
+    built: &Arc<AtomicUsize>,
+) -> ThreadPlan {
     let mut plan = plan.clone();
     let input = Fingerprint::of(&Json::from("policy"));
     plan.wanted.plugins = WantedPlugins::Enabled { input, any_enabled: true, built: None };
-    plan.plugins = Some(Arc::new(Apps(apps)));
+    plan.plugins = Some(Arc::new(Apps { config, built: Arc::clone(built) }));
     plan
 }
 
@@ -75,7 +88,55 @@ async fn the_final_configuration_wins_over_plugins_and_code_mode_over_both() {
     let sent = Arc::default();
     let server = listening_server(&sent);
     world.ready(&server).await.unwrap();
-    insta::assert_snapshot!(sent.lock().unwrap().join("\n"), @r#"{"features.code_mode":true,"features.code_mode_only":true,"features.apply_patch_streaming_events":true,"apps":{"y":{"on":true},"x":{"on":false}},"limit":2,"mcp_servers":{"mine":{"command":"m"},"app":{"url":"a"}}}"#);
+    let started = sent.lock().unwrap().join("\n");
+    insta::assert_snapshot!(started, @r#"{"features.code_mode":true,"features.code_mode_only":true,"features.apply_patch_streaming_events":true,"apps":{"y":{"on":true},"x":{"on":false}},"limit":2,"mcp_servers":{"mine":{"command":"m"},"app":{"url":"a"}}}"#);
+    // A thread that is resumed has its apps already.
+    assert_eq!(world.ready(&server).await.unwrap().how, HowOpened::Resumed);
+    let resumed = sent.lock().unwrap()[1].clone();
+    insta::assert_snapshot!(resumed, @r#"{"features.code_mode":true,"features.code_mode_only":true,"features.apply_patch_streaming_events":true,"apps":{"y":{"on":true},"x":{"on":false}},"limit":2,"mcp_servers":{"mine":{"command":"m"}}}"#);
+}
+
+/// Scenario 25.
+#[tokio::test]
+async fn a_registry_gives_an_agent_its_own_servers() {
+    let mut world = world();
+    let registry =
+        object(r#"{"a":{"command":"x"},"b":{"command":"y","codex":{"agents":["other"]}}}"#);
+    let plain = world.plan.clone();
+    world.plan = plain.clone().with_mcp_registry(&registry, Some("main"));
+    let sent = Arc::default();
+    let server = listening_server(&sent);
+    world.ready(&server).await.unwrap();
+    let started = sent.lock().unwrap().join("\n");
+    assert!(started.ends_with(r#""mcp_servers":{"a":{"command":"x"}}}"#), "{started}");
+    let none = object(r#"{"b":{"command":"y","enabled":false}}"#);
+    let plan = plain.clone().with_mcp_registry(&none, Some("main"));
+    assert_eq!((plan.user_mcp, plan.wanted.user_mcp), (None, None), "as if there were none");
+}
+
+/// Scenarios 27 to 29: apps are looked up once for a decision, and those that differ, or are gone,
+/// start a new thread.
+#[tokio::test]
+async fn apps_are_built_once_and_a_removed_one_rotates() {
+    let mut world = world();
+    let plain = world.plan.clone();
+    let sent = Arc::default();
+    let server = listening_server(&sent);
+    let built = Arc::default();
+    let two = r#"{"apps":{"x":{"on":true},"y":{"on":true}}}"#;
+    let one = r#"{"apps":{"x":{"on":true}}}"#;
+    let none = "{}";
+    for (apps, expected) in
+        [(none, "started"), (none, "resumed"), (two, "rotated"), (two, "resumed"), (one, "rotated")]
+    {
+        world.plan = with_counted_apps(&plain, Some(apps), &built);
+        let before = built.load(Ordering::Relaxed);
+        let ready = world.ready(&server).await.unwrap();
+        assert_eq!(ready.how.as_str(), expected, "{apps}");
+        assert_eq!(built.load(Ordering::Relaxed), before + 1, "{apps}: {expected}");
+        let last = sent.lock().unwrap().last().cloned().unwrap_or_default();
+        assert_eq!(last.contains(r#""apps""#), expected == "rotated", "{last}");
+    }
 }
 
 #[tokio::test]

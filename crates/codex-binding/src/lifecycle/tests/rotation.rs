@@ -1,7 +1,7 @@
 //! What a rotation costs, and how to avoid or soften it.
 
 use traj_core::binding::{
-    CarryOver, ChangePolicy, FormerReason, RotateReason, RotationPolicy, Speaker,
+    CarryOver, ChangePolicy, FormerReason, RotateReason, RotationPolicy, Speaker, TurnInput,
 };
 
 use super::*;
@@ -13,10 +13,7 @@ async fn run_turn(
     text: &str,
 ) -> ReadyThread {
     let ready = world.ready(server).await.unwrap();
-    let mut item = traj_core::json::Object::new();
-    item.push("type", "text");
-    item.push("text", text.to_owned());
-    let turn = StartTurn::new(ready.thread().clone(), vec![item.into()]);
+    let turn = StartTurn::new(ready.thread().clone(), TurnInput::text(text).items());
     server.start_turn(turn).await.unwrap();
     world.lifecycle.turn_ended(&world.plan.key, ready.thread()).await.unwrap();
     ready
@@ -41,7 +38,7 @@ async fn a_rotation_says_what_the_model_no_longer_sees_and_keeps_the_id() {
     assert_eq!((&former[0].thread, former[0].reason), (&thread, FormerReason::Rotated));
     // The history is still there.
     let server = world.home.start_server();
-    let back = world.lifecycle.attach(&server, &world.plan, &thread).await.unwrap();
+    let back = world.attach(&server, &thread).await.unwrap();
     assert_eq!(back.former_threads[0].thread, *ready.thread());
     assert_eq!(back.former_threads.len(), 1);
 }

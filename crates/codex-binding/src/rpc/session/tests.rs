@@ -57,6 +57,30 @@ fn answers_find_their_call() {
     assert_eq!(session.strays(), 2);
 }
 
+/// The last part of scenario 72: what the server says about an expired login is passed on, once.
+#[test]
+fn an_expired_login_is_told_with_its_detail() {
+    let refusal = |message: &str, data: &str| {
+        let mut session = session(8);
+        call(&mut session, 10);
+        let error =
+            format!(r#"{{"id":1,"error":{{"code":-32600,"message":"{message}","data":{data}}}}}"#);
+        match line(&mut session, &error).remove(0) {
+            RpcOutput::Settle {
+                result: Err(AppServerError::Refused { code, kind, text, .. }),
+                ..
+            } => (code, kind, text.reveal().to_owned()),
+            other => panic!("not refused: {other:?}"),
+        }
+    };
+    let data = r#"{"reason":"cloudRequirements","errorCode":"Auth","action":"relogin","statusCode":401,"detail":"Sign in again."}"#;
+    let expired = (-32600, RefusalKind::LoginExpired, "cannot load: Sign in again.".to_owned());
+    assert_eq!(refusal("cannot load", data), expired);
+    assert_eq!(refusal("cannot load: Sign in again.", data), expired, "it is not repeated");
+    let other = refusal("thread not found: x", r#"{"action":"retry","detail":"soon"}"#);
+    assert_eq!(other, (-32600, RefusalKind::ThreadNotLoaded, "thread not found: x".to_owned()));
+}
+
 /// The server's request ids are independent of the client's, and may be equal to them.
 #[test]
 fn questions_of_the_server_have_ids_of_their_own() {
