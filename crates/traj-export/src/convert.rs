@@ -8,6 +8,7 @@
 //! - `format`: the formats, and what each is written with;
 //! - `notes`, `pieces`, `grouping`: the story of a run as messages with their
 //!   tool calls;
+//! - `unrecorded`: model calls that no row states;
 //! - `survey`: what a converter knows before its first byte;
 //! - `losses`: what a format could not hold;
 //! - `call_rows`, `csv`, `jsonl`: one row per tool call;
@@ -34,6 +35,7 @@ mod parquet;
 mod perfetto;
 mod pieces;
 mod survey;
+mod unrecorded;
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -43,17 +45,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use traj_core::port::{BundleSource, BundleSourceError, Scratch};
 use traj_core::run::{Fold, Prices, RunEvent, Taken};
 
-use crate::inspect::run_events::{read_facts, read_run_events};
+use crate::inspect::run_events::{EventTexts, read_facts_with};
 use crate::inspect::story::{Story, StoryDetail, TextAmount};
 pub use format::{ConvertFormat, ConvertTable};
 use grouping::Grouping;
 pub use losses::ConvertNotice;
-use losses::Losses;
+use losses::{Loss, Losses};
 use notes::FactNotes;
 #[cfg(feature = "parquet")]
-pub use parquet::{EventRow, EventRows, EventTable, ParquetError, ParquetSummary};
+pub use parquet::{
+    EventRow, EventRows, EventTable, NextEvent, ParquetError, ParquetSummary, RowVisitor,
+    RowsDigest, SessionRow, SessionTable, StatedTotals, read_event_rows, trace_id,
+};
 use pieces::Piece;
 use survey::Survey;
+use unrecorded::Stated;
 
 /// Why a run could not be converted.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +71,7 @@ pub enum ConvertError {
     /// The result cannot be written.
     #[error("the result cannot be written")]
     Output(#[from] io::Error),
-    /// A format that holds one run was given another.
+    /// A second run was added to a format that holds one.
     #[error("{format} holds one run only")]
     OneRunOnly {
         /// The format.
@@ -157,6 +163,7 @@ pub struct Conversion<'w> {
     options: ConvertOptions,
     converter: Box<dyn Converter + 'w>,
     losses: Losses,
+    texts: EventTexts,
     report: ConvertReport,
     written: Arc<AtomicU64>,
 }
@@ -168,21 +175,23 @@ impl std::fmt::Debug for Conversion<'_> {
 }
 
 impl<'w> Conversion<'w> {
-    /// A conversion that writes to `out`. What a document has to hold back waits
-    /// in `scratch`.
+    /// A conversion that writes to `out`. Parts that must be written later are kept
+    /// in `scratch`, and long texts in `long_texts` until their events are read.
     ///
     /// # Errors
     /// If the beginning cannot be written.
     pub fn new(
         options: ConvertOptions,
         scratch: Box<dyn Scratch>,
+        long_texts: Box<dyn Scratch>,
         out: impl Write + Send + 'w,
     ) -> Result<Self, ConvertError> {
         let written = Arc::new(AtomicU64::new(0));
         let out = Counting { out, written: Arc::clone(&written) };
         let converter = format::converter(&options, scratch, Box::new(out))?;
         let (losses, report) = (Losses::default(), ConvertReport::default());
-        Ok(Self { options, converter, losses, report, written })
+        let texts = EventTexts::new(long_texts);
+        Ok(Self { options, converter, losses, texts, report, written })
     }
 
     /// Adds the run of a bundle that you trust; use
@@ -194,16 +203,21 @@ impl<'w> Conversion<'w> {
         if self.report.runs > 0 && self.options.format.holds_one_run() {
             return Err(ConvertError::OneRunOnly { format: self.options.format.as_str() });
         }
-        let survey = Survey::of(bundle, &self.options.prices)?;
+        let survey = Survey::of(bundle, &self.options.prices, &mut self.texts)?;
         self.report.runs += 1;
         self.report.events += survey.run.events;
         self.report.calls += survey.run.calls.calls;
         self.losses.add_run(&survey);
         self.converter.begin(&survey)?;
         match self.converter.wants() {
-            Wants::Events => self.pass_events(bundle)?,
+            Wants::Events => self.pass_events(bundle, &survey)?,
             Wants::Pieces => self.pass_pieces(bundle, &survey)?,
         }
+        let lacking = self.texts.take_lacking();
+        if self.options.format.holds_outputs(&self.options) {
+            self.losses.add(Loss::LongTexts, lacking.cut);
+        }
+        self.losses.add(Loss::MovedValues, lacking.missing);
         self.converter.end(&survey, &mut self.losses)?;
         Ok(())
     }
@@ -220,10 +234,15 @@ impl<'w> Conversion<'w> {
         Ok(report)
     }
 
-    fn pass_events(&mut self, bundle: &dyn BundleSource) -> Result<(), ConvertError> {
+    fn pass_events(
+        &mut self,
+        bundle: &dyn BundleSource,
+        survey: &Survey,
+    ) -> Result<(), ConvertError> {
+        let texts = survey.has_long_texts.then_some(&mut self.texts);
         let mut fold = Fold::new(self.options.prices.clone()).without_moments();
         let mut failure = None;
-        read_facts(bundle, &mut |event| {
+        read_facts_with(bundle, texts, &mut |event| {
             let taken = fold.read(event);
             // Facts of a manifest are not on a line.
             if event.place.line == 0 {
@@ -252,13 +271,19 @@ impl<'w> Conversion<'w> {
         let mut grouping = Grouping::default();
         let (converter, losses) = (&mut self.converter, &mut self.losses);
         let mut failure = None;
+        let mut stated = Stated::default();
         let mut pass = |piece: Piece| {
             if failure.is_none() {
+                stated.take(&piece);
                 failure = converter.piece(piece, losses).err();
             }
             failure.is_none()
         };
-        read_run_events(bundle, &mut |event| {
+        let texts = survey.has_long_texts.then_some(&mut self.texts);
+        read_facts_with(bundle, texts, &mut |event| {
+            if event.place.line == 0 {
+                return ControlFlow::Continue(());
+            }
             let mut goes_on = true;
             story.take(event, &mut |step| goes_on &= grouping.take(step, &mut pass));
             if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -267,6 +292,11 @@ impl<'w> Conversion<'w> {
             grouping.take(step, &mut pass);
         });
         grouping.finish(&mut pass);
+        for piece in stated.rest(survey) {
+            if failure.is_none() {
+                failure = converter.piece(piece, losses).err();
+            }
+        }
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
 }

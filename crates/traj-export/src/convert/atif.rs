@@ -11,7 +11,7 @@
 mod step;
 mod totals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 
 use traj_core::json::{Json, Object};
@@ -38,6 +38,8 @@ pub(super) struct Atif<'w> {
     spooled: u64,
     main: Trajectory,
     sub_agents: BTreeMap<String, Trajectory>,
+    /// The names of all sub-agents. A call whose id is a name started that agent.
+    names: BTreeSet<String>,
     records: u64,
 }
 
@@ -51,9 +53,17 @@ struct Trajectory {
 }
 
 impl<'w> Atif<'w> {
-    pub(super) const fn new(out: Output<'w>, scratch: Box<dyn Scratch>) -> Self {
+    pub(super) fn new(out: Output<'w>, scratch: Box<dyn Scratch>) -> Self {
         let main = Trajectory { steps: 0, totals: Totals::new(), spooled: Vec::new() };
-        Self { out, scratch, spooled: 0, main, sub_agents: BTreeMap::new(), records: 0 }
+        Self {
+            out,
+            scratch,
+            spooled: 0,
+            main,
+            sub_agents: BTreeMap::new(),
+            names: BTreeSet::new(),
+            records: 0,
+        }
     }
 
     fn write_step(&mut self, thread: Option<&str>, mut step: Object<'static>) -> io::Result<()> {
@@ -110,6 +120,7 @@ impl Converter for Atif<'_> {
         head.push("trajectory_id", survey.session.as_str());
         head.push("agent", agent_of(survey, true));
         open_steps(&mut self.out, head)?;
+        self.names = survey.sub_agents.keys().cloned().collect();
         if let Some(system) = &survey.system {
             self.write_step(None, step::system_prompt(system, survey.run.started_at))?;
         }
@@ -128,7 +139,7 @@ impl Converter for Atif<'_> {
             };
             trajectory.totals.add(message);
         }
-        match step_of(piece, losses) {
+        match step_of(piece, &self.names, losses) {
             Some(step) => self.write_step(thread.as_deref(), step),
             None => Ok(()),
         }
@@ -142,6 +153,12 @@ impl Converter for Atif<'_> {
         tail.push("final_metrics", self.main.totals.to_json(self.main.steps));
         tail.push("extra", extra_of(&survey.run));
         close_steps(&mut self.out, tail)?;
+        for name in std::mem::take(&mut self.names) {
+            // A call may refer to it.
+            if !self.sub_agents.contains_key(&name) {
+                self.write_step(Some(&name), step::empty())?;
+            }
+        }
         let ids: Vec<String> = self.sub_agents.keys().cloned().collect();
         for (index, id) in ids.iter().enumerate() {
             let opening = if index == 0 { ",\n\"subagent_trajectories\":[\n" } else { ",\n" };

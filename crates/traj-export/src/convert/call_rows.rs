@@ -127,7 +127,7 @@ impl<'m> CallRow<'m> {
             signal: shown.signal.as_deref(),
             error: shown.error.as_deref(),
             argument_bytes: call.note.arguments.to_text().len() as u64,
-            output_bytes: shown.output.bytes() as u64,
+            output_bytes: shown.output.whole_bytes(),
             is_truncated: shown.is_truncated,
             ..Self::default()
         }

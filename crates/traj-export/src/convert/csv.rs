@@ -12,8 +12,11 @@ use super::pieces::Piece;
 use super::survey::Survey;
 use super::{Converter, Output, Wants};
 
-/// Characters that begin a formula, or that a program may skip before one.
-const FORMULA: [char; 9] = ['=', '+', '-', '@', '\t', '\r', '\n', '|', '%'];
+/// Characters that begin a formula. Spreadsheets in East Asia take the wide ones too.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠'];
+
+/// Characters that some spreadsheets skip before a formula, or split a cell at.
+const SKIPPED: [char; 3] = ['\t', '\r', '\n'];
 
 pub(super) struct CsvCalls<'w> {
     out: Output<'w>,
@@ -82,7 +85,9 @@ fn push_cell(line: &mut String, cell: Cell<'_>) -> bool {
 }
 
 fn push_text(line: &mut String, text: &str) -> bool {
-    let is_formula = text.trim_start_matches(' ').starts_with(FORMULA);
+    let begins = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+    let is_formula =
+        text.starts_with(SKIPPED) || text.trim_start_matches(begins).starts_with(FORMULA);
     let is_quoted = is_formula || text.contains(['"', ',', '\r', '\n', '\0']);
     if !is_quoted {
         line.push_str(text);
@@ -118,7 +123,10 @@ mod tests {
 
     #[test]
     fn no_cell_begins_a_formula() {
-        for text in ["=1+1", "+1", "-2", "@sum(a)", "\t=1", "  =1", "|cmd"] {
+        let wide = ["＝1+1", "＋1", "－2", "＠sum(a)", "\u{feff}=1", "\u{a0}=1"];
+        for text in
+            ["=1+1", "+1", "-2", "@sum(a)", "\t=1", "  =1", "|cmd", "\rx"].iter().chain(&wide)
+        {
             assert!(cell(text).starts_with("\"'"), "{text}");
         }
         let mut line = String::new();

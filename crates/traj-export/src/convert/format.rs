@@ -103,6 +103,24 @@ impl ConvertFormat {
         }
     }
 
+    /// Whether it holds the outputs of tools, and not only their size.
+    #[cfg_attr(
+        not(any(feature = "otlp", feature = "parquet")),
+        expect(unused_variables, reason = "only optional formats depend on it")
+    )]
+    pub(super) const fn holds_outputs(self, options: &ConvertOptions) -> bool {
+        match self {
+            Self::Csv | Self::Jsonl | Self::Perfetto => false,
+            Self::Atif => true,
+            #[cfg(feature = "otlp")]
+            Self::Otlp | Self::OtlpJson => options.has_content,
+            #[cfg(feature = "inspect-log")]
+            Self::Inspect => true,
+            #[cfg(feature = "parquet")]
+            Self::Parquet => matches!(options.table, ConvertTable::Events),
+        }
+    }
+
     /// Whether an output holds one run only.
     #[must_use]
     pub const fn holds_one_run(self) -> bool {

@@ -21,6 +21,9 @@ const MOST_OPEN: usize = 64;
 /// A message with its calls is complete at this many.
 const MOST_CALLS: usize = 512;
 
+/// A message with its calls is complete at this many bytes of outputs and arguments.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
 /// Groups the steps of a run and of its sub-agents.
 #[derive(Debug, Default)]
 pub(super) struct Grouping {
@@ -34,6 +37,8 @@ struct OpenMessage {
     entry: Option<String>,
     /// Whether it had text or calls before its usage.
     has_content_before_usage: bool,
+    /// How many bytes its calls have.
+    bytes: usize,
 }
 
 impl OpenMessage {
@@ -44,7 +49,7 @@ impl OpenMessage {
 
     /// Whether a call belongs to this message.
     fn takes_call(&self, note: &FactNote, at: Option<UnixMillis>) -> bool {
-        let is_full = self.message.calls.len() >= MOST_CALLS;
+        let is_full = self.message.calls.len() >= MOST_CALLS || self.bytes >= MOST_BYTES;
         let is_open = match self.message.model {
             Some(_) => !self.has_content_before_usage,
             None => !self.is_answered_before(at),
@@ -125,7 +130,10 @@ impl OpenMessage {
         match what {
             What::Text { text } => message.texts.push(text.text),
             What::Reasoning { text } => message.reasoning.push(text.text),
-            What::Call(shown) => message.calls.push(Call { turn, at, shown, note }),
+            What::Call(shown) => {
+                self.bytes += shown.output.bytes() + note.arguments.bytes();
+                message.calls.push(Call { turn, at, shown, note });
+            }
             What::ModelCall(usage) => {
                 self.has_content_before_usage = !message.is_empty();
                 message.model = Some(ModelPart { at, usage, note });

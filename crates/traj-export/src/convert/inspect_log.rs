@@ -48,7 +48,6 @@ pub(super) struct InspectLog<'w> {
     ended: Option<UnixMillis>,
     model: Option<String>,
     task: Option<String>,
-    has_error: bool,
 }
 
 /// A sample while its messages are written.
@@ -80,7 +79,6 @@ impl<'w> InspectLog<'w> {
             ended: None,
             model: None,
             task: None,
-            has_error: false,
         }
     }
 
@@ -274,7 +272,6 @@ impl Converter for InspectLog<'_> {
                 What::Ended { error: Some(error), .. }
                 | What::Error { text: error, is_recovered: false } => {
                     sample.error = Some(error.clone());
-                    self.has_error = true;
                 }
                 What::Turn { .. } | What::Aside { .. } | What::Ended { .. } => {}
                 _ => losses.add(Loss::OtherSteps, 1),

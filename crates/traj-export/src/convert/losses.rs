@@ -24,6 +24,8 @@ pub(super) enum Loss {
     EventsTooLong,
     FormulaPrefix,
     Images,
+    LongTexts,
+    MovedValues,
     NoCallId,
     NoTime,
     #[cfg(feature = "otlp")]
@@ -37,31 +39,79 @@ pub(super) enum Loss {
 }
 
 impl Loss {
-    const fn describe(self) -> (&'static str, &'static str) {
+    /// Its code, and what it means for one and for several.
+    const fn describe(self) -> (&'static str, [&'static str; 2]) {
         match self {
-            Self::EventsTooLong => {
-                ("events-too-long", "events are too long to read and were left out")
+            Self::EventsTooLong => (
+                "events-too-long",
+                [
+                    "event is too long to read and was left out",
+                    "events are too long to read and were left out",
+                ],
+            ),
+            Self::FormulaPrefix => (
+                "formula-prefix",
+                [
+                    "cell would begin a formula and has an apostrophe in front",
+                    "cells would begin a formula and have an apostrophe in front",
+                ],
+            ),
+            Self::Images => {
+                ("images", ["image is counted, and left out", "images are counted, and left out"])
             }
-            Self::FormulaPrefix => {
-                ("formula-prefix", "cells would begin a formula and have an apostrophe in front")
-            }
-            Self::Images => ("images", "images are counted, and left out"),
-            Self::NoCallId => {
-                ("no-call-id", "calls have no id in the source and got one from their position")
-            }
-            Self::NoTime => ("no-time", "records have no time and were left out"),
+            Self::LongTexts => (
+                "long-texts",
+                [
+                    "text was cut: at most 16 MiB of the texts of an event are converted",
+                    "texts were cut: at most 16 MiB of the texts of an event are converted",
+                ],
+            ),
+            Self::MovedValues => (
+                "moved-values",
+                [
+                    "long value was not converted: it is a list or an object, or not in the bundle",
+                    "long values were not converted: they are lists or objects, or not in the bundle",
+                ],
+            ),
+            Self::NoCallId => (
+                "no-call-id",
+                [
+                    "call has no id in the source and got one from its position",
+                    "calls have no id in the source and got one from their position",
+                ],
+            ),
+            Self::NoTime => (
+                "no-time",
+                ["record has no time and was left out", "records have no time and were left out"],
+            ),
             #[cfg(feature = "otlp")]
-            Self::EstimatedTime => {
-                ("estimated-time", "spans have no time in the source and got that of the last one")
+            Self::EstimatedTime => (
+                "estimated-time",
+                [
+                    "span has no time in the source and got that of the last one",
+                    "spans have no time in the source and got that of the last one",
+                ],
+            ),
+            #[cfg(feature = "otlp")]
+            Self::OpenSpan => (
+                "open-span",
+                [
+                    "call has no result, and a span that ends at once",
+                    "calls have no result, and a span that ends at once",
+                ],
+            ),
+            #[cfg(feature = "otlp")]
+            Self::Errors => {
+                ("errors", ["further error was left out", "further errors were left out"])
             }
-            #[cfg(feature = "otlp")]
-            Self::OpenSpan => ("open-span", "calls have no result, and a span that ends at once"),
-            #[cfg(feature = "otlp")]
-            Self::Errors => ("errors", "further errors were left out"),
             #[cfg(feature = "inspect-log")]
-            Self::OtherSteps => {
-                ("other-steps", "steps without a chat message were left out, such as approvals")
-            }
+            Self::OtherSteps => (
+                "other-steps",
+                [
+                    "step without a chat message was left out, such as an approval",
+                    "steps without a chat message were left out, such as approvals",
+                ],
+            ),
         }
     }
 }
@@ -87,7 +137,8 @@ impl Losses {
 
     pub(super) fn into_notices(self) -> Vec<ConvertNotice> {
         let notice = |(loss, count): (Loss, u64)| {
-            let (code, message) = loss.describe();
+            let (code, [one, several]) = loss.describe();
+            let message = if count == 1 { one } else { several };
             ConvertNotice { code, count, message }
         };
         self.counts.into_iter().map(notice).collect()

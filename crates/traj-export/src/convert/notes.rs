@@ -48,6 +48,15 @@ impl CallArguments {
         }
     }
 
+    /// About how many bytes of text they have.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Value(value) => text_bytes(value, DEEPEST),
+            Self::Text(text) => text.len(),
+        }
+    }
+
     /// As JSON text; empty if there are none.
     pub(super) fn to_text(&self) -> String {
         match self {
@@ -59,6 +68,22 @@ impl CallArguments {
             }
             Self::Text(text) => text.clone(),
         }
+    }
+}
+
+/// Texts that are nested deeper are not counted.
+const DEEPEST: usize = 64;
+
+fn text_bytes(value: &Json<'_>, depth: usize) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) if depth > 0 => {
+            items.iter().map(|item| text_bytes(item, depth - 1)).sum()
+        }
+        Json::Object(object) if depth > 0 => {
+            object.iter().map(|(_, member)| text_bytes(member, depth - 1)).sum()
+        }
+        _ => 0,
     }
 }
 

@@ -1,7 +1,8 @@
 //! A run as OpenTelemetry traces, by the conventions for generative AI.
 //!
-//! A run is one trace: a span for the agent, below it one for each model call,
-//! tool call and sub-agent. Prompts, replies, arguments and outputs are only
+//! A run is one trace: a span for the agent, below it one for each model call
+//! and tool call. The span of a sub-agent is below that of the call that started
+//! it, or below the agent if that call is not known. Prompts, replies, arguments and outputs are only
 //! included on request. Ids are digests, so that a run that is sent twice is
 //! recognised.
 //!
@@ -31,9 +32,9 @@ use attributes::{Attributes, name};
 pub(super) use batch::Encoding;
 use batch::Requests;
 use content::MessageLog;
-use spans::{SpanIds, nanos};
+use spans::{SpanIds, Starters, nanos};
 
-/// So many errors are events of the agent's span.
+/// At most this many errors become events of the agent's span.
 const MOST_ERRORS: usize = 128;
 
 /// Writes traces.
@@ -44,6 +45,7 @@ pub(super) struct Otlp<'w> {
     /// When each agent last did something: a model call begins there.
     last: BTreeMap<Option<String>, UnixMillis>,
     log: BTreeMap<Option<String>, MessageLog>,
+    starters: Starters,
     errors: Vec<span::Event>,
     provider: Option<String>,
     ended: Option<(String, Option<String>)>,
@@ -57,6 +59,7 @@ impl<'w> Otlp<'w> {
             ids: SpanIds::default(),
             last: BTreeMap::new(),
             log: BTreeMap::new(),
+            starters: Starters::default(),
             errors: Vec::new(),
             provider: None,
             ended: None,
@@ -166,6 +169,7 @@ impl<'w> Otlp<'w> {
         // Several calls may be in one event.
         let own = shown.id.clone().unwrap_or_default();
         span.span_id = self.ids.of("tool", &format!("{}/{own}", call.note.seq));
+        self.starters.add(&own, agent.as_deref(), &span.span_id);
         span.name = format!("execute_tool {}", shown.tool);
         span.kind = SpanKind::Internal.into();
         let mut attributes = Attributes::operation("execute_tool");
@@ -255,7 +259,8 @@ impl<'w> Otlp<'w> {
         attributes.text(name::CONVERSATION, Some(&self.ids.session));
         if sub_agent.is_some() {
             attributes.text(name::AGENT_ID, sub_agent);
-            span.parent_span_id = self.ids.agent(None);
+            let starter = sub_agent.and_then(|id| self.starters.span(id));
+            span.parent_span_id = starter.unwrap_or_else(|| self.ids.agent(None));
             span.attributes = attributes.into_values();
             return span;
         }
@@ -266,7 +271,8 @@ impl<'w> Otlp<'w> {
         if self.has_content {
             attributes
                 .text(name::SYSTEM, survey.system.as_deref().map(content::instructions).as_deref());
-            attributes.text(name::TOOLS, survey.tools.as_ref().map(content::compact).as_deref());
+            let tools = survey.tools.as_ref().and_then(content::tool_definitions);
+            attributes.text(name::TOOLS, tools.as_deref());
         }
         if let Some((status, error)) = self.ended.take()
             && (error.is_some() || status == "error")
@@ -289,6 +295,7 @@ impl Converter for Otlp<'_> {
         self.ids = SpanIds::new(&survey.session);
         (self.last, self.log) = (BTreeMap::new(), BTreeMap::new());
         (self.errors, self.provider, self.ended) = (Vec::new(), None, None);
+        self.starters = Starters::new(survey.sub_agents.keys());
         if let Some(started) = survey.run.started_at {
             self.touch(&None, started);
         }

@@ -7,11 +7,18 @@
 //! - `event_row`: an event as a row, made from the facts of the run model;
 //! - `event_columns`: the columns of events;
 //! - `call_columns`: the columns of tool calls;
-//! - `table`: writes batches of rows.
+//! - `session_row`, `session_columns`: a session so far as a row, and its columns;
+//! - `table`: writes batches of rows;
+//! - `rows_digest`: recognises equal rows;
+//! - `read_rows`: all rows of a bundle, with the totals up to each.
 
 mod call_columns;
 mod event_columns;
 mod event_row;
+mod read_rows;
+mod rows_digest;
+mod session_columns;
+mod session_row;
 mod table;
 
 use std::io;
@@ -26,7 +33,11 @@ use super::{Converter, Output, Wants};
 use call_columns::{KeptCall, call_batch, call_schema};
 use table::Table;
 
-pub use event_row::{EventRow, EventRows};
+pub use event_row::{EventRow, EventRows, trace_id};
+pub use read_rows::{NextEvent, RowVisitor, StatedTotals, read_event_rows};
+pub use rows_digest::RowsDigest;
+pub use session_columns::SessionTable;
+pub use session_row::SessionRow;
 pub use table::{EventTable, ParquetError, ParquetSummary};
 
 /// How many calls are written at once.

@@ -90,7 +90,7 @@ impl<'w> Perfetto<'w> {
         self.write("X", slice.thread, event)
     }
 
-    /// Writes something that happened at once.
+    /// Writes something that has no duration.
     fn instant(&mut self, name: &str, thread: u64, at: i64, args: Args) -> io::Result<()> {
         let mut event = Object::new();
         event.push("name", one_line(name, LONGEST));
@@ -134,7 +134,7 @@ impl<'w> Perfetto<'w> {
             return Ok(lanes);
         }
         let lanes = Lanes::new(self.agents.len() as u64);
-        let of = agent.as_ref().map_or_else(String::new, |agent| format!(" of {agent}"));
+        let of = owner(agent.as_deref());
         self.name("thread_name", lanes.conversation(), &format!("conversation{of}"))?;
         self.name("thread_name", lanes.model(), &format!("model{of}"))?;
         Ok(lanes)
@@ -148,7 +148,7 @@ impl<'w> Perfetto<'w> {
     ) -> io::Result<()> {
         let asked = self.model_slice(message, lanes, losses)?;
         for call in &message.calls {
-            self.call_slice(call, asked, lanes, losses)?;
+            self.call_slice(call, message.sub_agent.as_deref(), asked, lanes, losses)?;
         }
         Ok(())
     }
@@ -204,6 +204,7 @@ impl<'w> Perfetto<'w> {
     fn call_slice(
         &mut self,
         call: &Call,
+        agent: Option<&str>,
         asked: Option<Slice>,
         lanes: &mut Lanes,
         losses: &mut Losses,
@@ -217,14 +218,15 @@ impl<'w> Perfetto<'w> {
         let end = call.ended().map_or(start, |ended| self.micros(ended));
         let (slice, is_new) = lanes.tool_slice(start, end);
         if is_new {
-            self.name("thread_name", slice.thread, &format!("tools {}", lanes.tool_count()))?;
+            let name = format!("tools {}{}", lanes.tool_count(), owner(agent));
+            self.name("thread_name", slice.thread, &name)?;
         }
         let mut args = Object::new();
         args.push_some("call_id", shown.id.clone());
         args.push_some("command", shown.command.as_ref().map(|text| one_line(text, LONGEST)));
         args.push("outcome", shown.outcome);
         args.push_some("exit_code", shown.exit_code);
-        args.push("output_bytes", shown.output.bytes() as u64);
+        args.push("output_bytes", shown.output.whole_bytes());
         args.push("is_end_known", call.ended().is_some());
         self.slice(&shown.tool, slice, args)?;
         asked.map_or(Ok(()), |asked| self.flow(asked, slice))
@@ -259,6 +261,11 @@ impl<'w> Perfetto<'w> {
         args.push("text", one_line(&text, LONGEST));
         self.instant(name, thread, at, args)
     }
+}
+
+/// The end of the name of a thread: nothing for those of the main agent.
+fn owner(agent: Option<&str>) -> String {
+    agent.map_or_else(String::new, |agent| format!(" of {agent}"))
 }
 
 impl Converter for Perfetto<'_> {

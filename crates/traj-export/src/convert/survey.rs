@@ -8,10 +8,11 @@ use traj_core::port::{BundleSource, BundleSourceError};
 use traj_core::run::{Content, Fact, Fold, Prices, Run, RunEvent, Thread};
 use traj_core::timestamp::UnixMillis;
 
-use crate::inspect::run_events::read_facts;
+use crate::inspect::run_events::{EventTexts, MOST_RESTORED, read_facts_with};
 
-/// System prompts and tool lists are kept up to this many bytes.
-const LONGEST_CONTEXT: usize = 4 * 1024 * 1024;
+/// System prompts and tool lists are kept up to this many bytes: as much as an event
+/// can have.
+const LONGEST_CONTEXT: usize = 2 * MOST_RESTORED;
 
 /// The times of at most this many sub-agents are kept.
 const MOST_SUB_AGENTS: usize = 10_000;
@@ -29,6 +30,8 @@ pub(super) struct Survey {
     pub(super) sub_agents: BTreeMap<String, Span>,
     /// How many events are too long to read.
     pub(super) too_long: u64,
+    /// Whether events refer to long texts.
+    pub(super) has_long_texts: bool,
 }
 
 /// The first and the last time of something.
@@ -49,18 +52,38 @@ impl Span {
 }
 
 impl Survey {
-    /// Reads a bundle once.
+    /// Reads a bundle once, and once more if it has long texts, which `texts` then
+    /// keeps.
     pub(super) fn of(
         bundle: &dyn BundleSource,
         prices: &Prices,
+        texts: &mut EventTexts,
+    ) -> Result<Self, BundleSourceError> {
+        let survey = Self::read(bundle, prices, None)?;
+        if !survey.has_long_texts {
+            return Ok(survey);
+        }
+        texts.gather(bundle)?;
+        let survey = Self::read(bundle, prices, Some(&mut *texts));
+        // They are counted when the run is written.
+        let _lacking = texts.take_lacking();
+        survey
+    }
+
+    fn read(
+        bundle: &dyn BundleSource,
+        prices: &Prices,
+        texts: Option<&mut EventTexts>,
     ) -> Result<Self, BundleSourceError> {
         let mut survey = Self::default();
         let mut fold = Fold::new(prices.clone()).without_moments();
-        survey.too_long = read_facts(bundle, &mut |event| {
+        let counts = read_facts_with(bundle, texts, &mut |event| {
             fold.push(event);
             survey.take(event);
             ControlFlow::Continue(())
         })?;
+        survey.too_long = counts.too_long;
+        survey.has_long_texts = counts.with_long_texts > 0;
         survey.run = fold.finish();
         survey.session = survey.run.session.clone().unwrap_or_else(|| "run".to_owned());
         Ok(survey)

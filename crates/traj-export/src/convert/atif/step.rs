@@ -11,9 +11,13 @@ use crate::convert::pieces::{Call, Message, ModelPart, Piece, Step};
 use crate::inspect::story::What;
 
 /// The step of a piece; `None` for one that only repeats what others state.
-pub(super) fn step_of(piece: Piece, losses: &mut Losses) -> Option<Object<'static>> {
+pub(super) fn step_of(
+    piece: Piece,
+    sub_agents: &BTreeSet<String>,
+    losses: &mut Losses,
+) -> Option<Object<'static>> {
     match piece {
-        Piece::Message(message) => Some(message_step(message, losses)),
+        Piece::Message(message) => Some(message_step(message, sub_agents, losses)),
         Piece::Step(step) => plain_step(step, losses),
     }
 }
@@ -51,7 +55,11 @@ fn push_extra(
     step.push("extra", Json::Object(extra));
 }
 
-fn message_step(message: Message, losses: &mut Losses) -> Object<'static> {
+fn message_step(
+    message: Message,
+    sub_agents: &BTreeSet<String>,
+    losses: &mut Losses,
+) -> Object<'static> {
     let mut step = begin("agent", message.at, message.text());
     if let Some(model) = &message.model {
         step.push_some("model_name", model.usage.model.clone());
@@ -65,7 +73,8 @@ fn message_step(message: Message, losses: &mut Losses) -> Object<'static> {
         for (call, id) in message.calls.iter().zip(ids) {
             losses.add(Loss::Images, call.note.images);
             losses.add(Loss::NoCallId, u64::from(call.shown.id.is_none()));
-            results.extend(result_of(call, &id));
+            let started = call.shown.id.as_deref().filter(|id| sub_agents.contains(*id));
+            results.extend(result_of(call, &id, started));
             calls.push(call_of(call, id));
         }
         step.push("tool_calls", Json::Array(calls));
@@ -81,7 +90,7 @@ fn message_step(message: Message, losses: &mut Losses) -> Object<'static> {
     step
 }
 
-/// An id for each call of a step, each once.
+/// A unique id for each call of a step.
 fn distinct_ids(calls: &[Call]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let distinct = |call: &Call| {
@@ -116,7 +125,7 @@ fn call_of(call: &Call, id: String) -> Json<'static> {
     Json::Object(object)
 }
 
-/// Arguments that are not an object, in one.
+/// Wraps arguments that are not an object in one.
 fn wrapped(name: &'static str, value: Json<'static>, extra: &mut Object<'static>) -> Json<'static> {
     extra.push("arguments_in", name);
     let mut object = Object::new();
@@ -124,8 +133,8 @@ fn wrapped(name: &'static str, value: Json<'static>, extra: &mut Object<'static>
     Json::Object(object)
 }
 
-/// The result of a call; `None` if there is none.
-fn result_of(call: &Call, id: &str) -> Option<Json<'static>> {
+/// The result of a call, and the sub-agent that it started; `None` if there is none.
+fn result_of(call: &Call, id: &str, sub_agent: Option<&str>) -> Option<Json<'static>> {
     let shown = &call.shown;
     if shown.outcome == traj_core::run::Outcome::Unanswered.name() {
         return None;
@@ -133,6 +142,11 @@ fn result_of(call: &Call, id: &str) -> Option<Json<'static>> {
     let mut object = Object::new();
     object.push("source_call_id", id.to_owned());
     object.push("content", format!("{}{}", shown.output.text, shown.output.rest));
+    if let Some(name) = sub_agent {
+        let mut reference = Object::new();
+        reference.push("trajectory_id", name.to_owned());
+        object.push("subagent_trajectory_ref", Json::Array(vec![Json::Object(reference)]));
+    }
     let mut extra = Object::new();
     extra.push("outcome", shown.outcome);
     extra.push_some("exit_code", shown.exit_code);
@@ -201,7 +215,9 @@ fn plain_step(step: Step, losses: &mut Losses) -> Option<Object<'static>> {
         What::Approval { subject, decision, decider, reason, waited_millis } => {
             let about = subject.unwrap_or_default();
             let text = format!("{}: {about}", decision.unwrap_or("asked for approval"));
+            let subject = Some(about).filter(|about| !about.is_empty());
             system("approval", text, &mut |extra| {
+                extra.push_some("subject", subject.clone());
                 extra.push_some("decision", decision);
                 extra.push_some("decider", decider.clone());
                 extra.push_some("reason", reason.clone());

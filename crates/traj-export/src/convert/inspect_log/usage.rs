@@ -6,7 +6,7 @@ use traj_core::json::{Json, Number, Object};
 
 use crate::convert::pieces::Message;
 
-/// So many models are listed by name.
+/// At most this many models are listed by name.
 const MOST_MODELS: usize = 200;
 
 /// The usage of each model.

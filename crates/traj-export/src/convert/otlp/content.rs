@@ -67,6 +67,28 @@ pub(super) fn instructions(text: &str) -> String {
     compact(&Json::Array(vec![part("text", "content", text.to_owned().into())]))
 }
 
+/// The tools that the agent was given: each with its type and its name. Providers
+/// spell the rest in different ways. `None` if there are none.
+pub(super) fn tool_definitions(tools: &Json<'static>) -> Option<String> {
+    let tools = tools.as_array()?.iter().filter_map(tool_definition).collect::<Vec<_>>();
+    (!tools.is_empty()).then(|| compact(&Json::Array(tools)))
+}
+
+fn tool_definition(tool: &Json<'static>) -> Option<Json<'static>> {
+    let stated = |member: &str| tool.get(member).and_then(Json::as_str);
+    // The interface for chats of OpenAI has the definition in a member.
+    let inner = tool.get("function").filter(|inner| inner.as_object().is_some()).unwrap_or(tool);
+    let name = inner.get("name").and_then(Json::as_str).or_else(|| stated("type"))?;
+    let parameters = ["parameters", "input_schema", "inputSchema", "schema"];
+    let parameters = parameters.iter().find_map(|member| inner.get(member));
+    let mut definition = Object::new();
+    definition.push("type", stated("type").unwrap_or("function").to_owned());
+    definition.push("name", name.to_owned());
+    definition.push_some("description", inner.get("description").cloned());
+    definition.push_some("parameters", parameters.cloned());
+    Some(Json::Object(definition))
+}
+
 pub(super) fn compact(value: &Json<'_>) -> String {
     let mut text = String::new();
     value.write_compact(&mut text);
@@ -85,4 +107,29 @@ fn message(role: &'static str, parts: Vec<Json<'static>>) -> Json<'static> {
     message.push("role", role);
     message.push("parts", Json::Array(parts));
     Json::Object(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_of_every_provider_have_a_type_and_a_name() {
+        let tools = r#"[
+            {"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}},
+            {"name":"b","input_schema":{"type":"object"}},
+            {"type":"custom","name":"c","format":{"type":"text"}},
+            {"type":"web_search"},
+            "no tool",
+            {"description":"no name"}
+        ]"#;
+        let tools = Json::parse(tools).unwrap().into_owned();
+        let expected = concat!(
+            r#"[{"type":"function","name":"a","description":"d","parameters":{"type":"object"}},"#,
+            r#"{"type":"function","name":"b","parameters":{"type":"object"}},"#,
+            r#"{"type":"custom","name":"c"},{"type":"web_search","name":"web_search"}]"#,
+        );
+        assert_eq!(tool_definitions(&tools).as_deref(), Some(expected));
+        assert_eq!(tool_definitions(&Json::Array(Vec::new())), None);
+    }
 }

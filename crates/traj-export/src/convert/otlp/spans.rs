@@ -1,4 +1,6 @@
-//! Ids and times of spans.
+//! Ids, parents and times of spans.
+
+use std::collections::BTreeMap;
 
 use opentelemetry_proto::tonic::trace::v1::Status;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
@@ -35,6 +37,48 @@ impl SpanIds {
     }
 }
 
+/// The calls that started sub-agents. A call starts the agent that has its id as
+/// its name.
+#[derive(Debug, Default)]
+pub(super) struct Starters(BTreeMap<String, Option<Starter>>);
+
+/// A call that started a sub-agent.
+#[derive(Debug)]
+struct Starter {
+    /// The sub-agent that made the call; `None` for the main agent.
+    agent: Option<String>,
+    span: Vec<u8>,
+}
+
+impl Starters {
+    /// Waits for the calls that start these sub-agents.
+    pub(super) fn new<'n>(sub_agents: impl Iterator<Item = &'n String>) -> Self {
+        Self(sub_agents.map(|name| (name.clone(), None)).collect())
+    }
+
+    /// Notes a call, if it is the first one that starts a sub-agent.
+    pub(super) fn add(&mut self, call: &str, agent: Option<&str>, span: &[u8]) {
+        if let Some(starter @ None) = self.0.get_mut(call) {
+            *starter = Some(Starter { agent: agent.map(str::to_owned), span: span.to_owned() });
+        }
+    }
+
+    /// The span of the call that started a sub-agent. `None` if no call is known, or
+    /// if agents would have started each other.
+    pub(super) fn span(&self, sub_agent: &str) -> Option<Vec<u8>> {
+        let first = self.0.get(sub_agent)?.as_ref()?;
+        let mut starter = first;
+        for _ in 0..self.0.len() {
+            let Some(agent) = &starter.agent else { return Some(first.span.clone()) };
+            match self.0.get(agent) {
+                Some(Some(next)) => starter = next,
+                _ => return Some(first.span.clone()),
+            }
+        }
+        None
+    }
+}
+
 /// The first bytes of a digest. Their lengths keep the parts apart.
 fn digest(parts: &[&str], bytes: usize) -> Vec<u8> {
     let mut hasher = Sha256::new();
@@ -53,4 +97,28 @@ pub(super) fn nanos(at: UnixMillis) -> u64 {
 /// The status of something that failed.
 pub(super) fn failed(message: Option<&str>) -> Status {
     Status { message: message.unwrap_or_default().to_owned(), code: StatusCode::Error.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sub_agent_is_below_the_call_that_started_it() {
+        let names = ["a", "b", "c", "x", "y", "z"].map(str::to_owned);
+        let mut starters = Starters::new(names.iter());
+        starters.add("a", None, b"1");
+        starters.add("a", None, b"2");
+        starters.add("b", Some("a"), b"3");
+        starters.add("x", Some("y"), b"4");
+        starters.add("y", Some("x"), b"5");
+        starters.add("z", Some("z"), b"6");
+        starters.add("other", None, b"7");
+        let span = |name: &str| starters.span(name);
+        assert_eq!(span("a"), Some(b"1".to_vec()));
+        assert_eq!(span("b"), Some(b"3".to_vec()));
+        for unknown in ["c", "x", "y", "z", "other"] {
+            assert_eq!(span(unknown), None, "{unknown}");
+        }
+    }
 }

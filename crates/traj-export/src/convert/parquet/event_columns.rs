@@ -3,22 +3,23 @@
 //! Payloads are JSON in a plain string column, without the logical type JSON,
 //! which some engines refuse.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::{
-    ArrayRef, Decimal128Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
+    ArrayRef, BooleanArray, Decimal128Array, Int32Array, Int64Array, MapArray, RecordBatch,
+    StringArray, TimestampMicrosecondArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, TimeUnit};
 
 use super::event_row::EventRow;
 
 /// A cost has 18 digits, 9 of them decimals.
-const COST: DataType = DataType::Decimal128(18, 9);
+pub(super) const COST: DataType = DataType::Decimal128(18, 9);
 
 /// The largest amount with 18 digits.
-const MOST_NANOS: i128 = 999_999_999_999_999_999;
+pub(super) const MOST_NANOS: i128 = 999_999_999_999_999_999;
 
 /// The columns of events.
 pub(super) fn event_schema() -> Schema {
@@ -60,6 +61,12 @@ pub(super) fn event_schema() -> Schema {
         maybe("workspace"),
         text("data"),
         Field::new("labels", labels_type(), false),
+        number("call_number"),
+        Field::new("is_call", DataType::Boolean, true),
+        number("exit_code"),
+        Field::new("new_error", DataType::Boolean, true),
+        number("segment"),
+        Field::new("revision", DataType::Int32, true),
     ])
 }
 
@@ -68,7 +75,7 @@ pub(super) fn utc_micros() -> DataType {
     DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
 }
 
-fn labels_type() -> DataType {
+pub(super) fn labels_type() -> DataType {
     let fields = Fields::from(vec![
         Field::new("key", DataType::Utf8, false),
         Field::new("value", DataType::Utf8, true),
@@ -129,12 +136,21 @@ pub(super) fn event_batch(rows: &[EventRow]) -> Result<RecordBatch, ArrowError> 
         maybe(|row| row.subagent_of.as_deref()),
         maybe(|row| row.workspace.as_deref()),
         texts(|row| &row.data),
-        Arc::new(labels(rows)?),
+        Arc::new(labels(rows.iter().map(|row| &row.labels))?),
+        numbers(|row| row.call_number),
+        Arc::new(rows.iter().map(|row| row.is_call).collect::<BooleanArray>()),
+        numbers(|row| row.exit_code),
+        Arc::new(rows.iter().map(|row| row.is_new_error).collect::<BooleanArray>()),
+        numbers(|row| row.segment),
+        Arc::new(rows.iter().map(|row| row.revision).collect::<Int32Array>()),
     ];
     RecordBatch::try_new(Arc::new(event_schema()), columns)
 }
 
-fn labels(rows: &[EventRow]) -> Result<arrow_array::MapArray, ArrowError> {
+/// The labels of each row as a map.
+pub(super) fn labels<'r>(
+    rows: impl Iterator<Item = &'r BTreeMap<String, String>>,
+) -> Result<MapArray, ArrowError> {
     let names = MapFieldNames {
         entry: "key_value".to_owned(),
         key: "key".to_owned(),
@@ -142,7 +158,7 @@ fn labels(rows: &[EventRow]) -> Result<arrow_array::MapArray, ArrowError> {
     };
     let mut builder = MapBuilder::new(Some(names), StringBuilder::new(), StringBuilder::new());
     for row in rows {
-        for (key, value) in &row.labels {
+        for (key, value) in row {
             builder.keys().append_value(key);
             builder.values().append_value(value);
         }

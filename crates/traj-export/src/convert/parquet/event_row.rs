@@ -11,9 +11,9 @@ use traj_core::run::{
 use traj_core::timestamp::UnixMillis;
 
 /// The version of the columns. Columns are only ever added.
-const SCHEMA_VERSION: i32 = 1;
+pub(super) const SCHEMA_VERSION: i32 = 1;
 
-/// So many entries are remembered to find the event of a parent.
+/// At most this many entries are remembered to find the event of a parent.
 const REMEMBERED: usize = 65_536;
 
 /// An event. What the source does not state is `None`.
@@ -88,6 +88,20 @@ pub struct EventRow {
     pub data: String,
     /// What the caller wants to find it by.
     pub labels: BTreeMap<String, String>,
+    /// The number of the call that it states or answers; a call that two files
+    /// state has one number.
+    pub call_number: Option<i64>,
+    /// Whether it states the call and not only its result; `None` if it states
+    /// neither.
+    pub is_call: Option<bool>,
+    /// The exit code of a call that failed.
+    pub exit_code: Option<i64>,
+    /// Whether an error is stated for the first time; `None` if there is none.
+    pub is_new_error: Option<bool>,
+    /// The number of the first event of its segment, in a shared data set.
+    pub segment: Option<i64>,
+    /// The revision of its segment, in a shared data set.
+    pub revision: Option<i32>,
 }
 
 impl EventRow {
@@ -117,7 +131,7 @@ impl EventRows {
         let session_id = run.session.clone().unwrap_or_else(|| "run".to_owned());
         let base = EventRow {
             schema_version: SCHEMA_VERSION,
-            trace_id: digest(&[b"trace", session_id.as_bytes()]),
+            trace_id: trace_id(&session_id),
             session_id,
             agent: run.agent.clone(),
             agent_version: run.agent_version.clone(),
@@ -126,6 +140,11 @@ impl EventRows {
         };
         let (entries, order) = (HashMap::new(), VecDeque::new());
         Self { base, scope: run.usage_scope, row: None, entries, order }
+    }
+
+    /// Ends the current event. Returns its row.
+    pub(super) fn end_event(&mut self) -> Option<EventRow> {
+        self.row.take()
     }
 
     /// Takes a fact, with what it adds to the run. Returns the row before it, if
@@ -139,6 +158,14 @@ impl EventRows {
             None => self.begin(event, seq),
         };
         add_fact(&mut row, &event.fact);
+        if let Some(call) = taken.call {
+            row.call_number = Some(count(call.number));
+            let is_call = matches!(event.fact, Fact::ToolCall(_));
+            row.is_call = Some(is_call || row.is_call == Some(true));
+        }
+        if states_error(&event.fact) {
+            row.is_new_error = Some(taken.is_new_error || row.is_new_error == Some(true));
+        }
         if let Fact::ModelCall(call) = &event.fact {
             self.add_model_call(&mut row, call, taken);
         }
@@ -202,15 +229,19 @@ impl EventRows {
             row.error_kind.get_or_insert_with(|| "model".to_owned());
             row.text_bytes += count(error.len() as u64);
         }
-        let Some(counted) = taken.model_call.as_ref().filter(|_| call.scope == self.scope) else {
+        let counted = taken.model_call.as_ref().or(taken.more_of_call.as_ref());
+        let Some(counted) = counted.filter(|_| call.scope == self.scope) else {
             return;
         };
+        // What is added to an earlier row is stated only where there is more.
+        let is_call = taken.model_call.is_some();
+        let tokens = |number: u64| Some(count(number)).filter(|number| is_call || *number > 0);
         let usage = &counted.usage;
-        row.input_tokens = Some(count(usage.input));
-        row.output_tokens = Some(count(usage.output));
-        row.cache_read_tokens = Some(count(usage.cached));
-        row.cache_write_tokens = Some(count(usage.cache_write));
-        row.reasoning_tokens = Some(count(usage.reasoning));
+        row.input_tokens = tokens(usage.input);
+        row.output_tokens = tokens(usage.output);
+        row.cache_read_tokens = tokens(usage.cached);
+        row.cache_write_tokens = tokens(usage.cache_write);
+        row.reasoning_tokens = tokens(usage.reasoning);
         if let Some(cost) = &counted.cost {
             row.cost_nanos = i128::try_from(cost.nanos).ok();
             row.currency = Some(cost.currency.clone());
@@ -256,11 +287,22 @@ fn add_fact(row: &mut EventRow, fact: &Fact<'_>) {
     }
 }
 
+/// Whether a fact states an error outside a tool.
+const fn states_error(fact: &Fact<'_>) -> bool {
+    match fact {
+        Fact::Error(_) => true,
+        Fact::ModelCall(call) => call.error.is_some(),
+        Fact::SessionEnded(ended) | Fact::TurnEnded(ended) => ended.error.is_some(),
+        _ => false,
+    }
+}
+
 fn add_result(row: &mut EventRow, result: &ToolResultFact<'_>) {
     row.tool = owned(result.name);
     row.call_id = owned(result.id);
     row.status = Some(result.outcome.name().to_owned());
     row.duration_micros = result.duration.map(micros);
+    row.exit_code = result.outcome.exit_code();
     row.text_bytes += count(result.content.bytes());
     row.error_kind = match &result.outcome {
         Outcome::Failed(Failure { exit_code: Some(_), .. }) => Some("exit".to_owned()),
@@ -275,12 +317,18 @@ fn owned(text: Option<&str>) -> Option<String> {
     text.map(str::to_owned)
 }
 
-fn count(number: u64) -> i64 {
+pub(super) fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn micros(millis: u64) -> i64 {
     count(millis).saturating_mul(1_000)
+}
+
+/// Names a session across hosts: 32 hexadecimal digits, made from its id.
+#[must_use]
+pub fn trace_id(session_id: &str) -> String {
+    digest(&[b"trace", session_id.as_bytes()])
 }
 
 /// The first 16 bytes of a digest, in hexadecimal digits.

@@ -135,6 +135,11 @@ impl<W: Write + Send> Table<W> {
         Ok(())
     }
 
+    /// Adds a pair to the metadata at the end of the file.
+    pub(super) fn note(&mut self, key: &str, value: String) {
+        self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+    }
+
     /// Ends the file and flushes the output.
     pub(super) fn finish(mut self) -> Result<ParquetSummary, ParquetError> {
         self.end_group()?;
@@ -190,6 +195,12 @@ impl<W: Write + Send> EventTable<W> {
             self.write()?;
         }
         Ok(())
+    }
+
+    /// Adds a pair to the metadata, which is at the end of the file: what is
+    /// only known when all rows are.
+    pub fn note(&mut self, key: &str, value: impl Into<String>) {
+        self.table.note(key, value.into());
     }
 
     /// Ends the file and flushes the output.

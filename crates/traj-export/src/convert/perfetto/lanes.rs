@@ -5,7 +5,7 @@
 /// last one.
 const MOST_THREADS: u64 = 100;
 
-/// So many results wait for the model call that reads them.
+/// At most this many results wait for the model call that reads them.
 const MOST_RESULTS: usize = 64;
 
 /// Something that took a while, in microseconds.
@@ -56,7 +56,7 @@ impl Lanes {
         self.last = self.last.max(Some(at));
     }
 
-    /// A model call that ended at this time and took so many milliseconds, if
+    /// A model call that ended at this time and took this many milliseconds, if
     /// that is known. Slices of a thread do not overlap.
     pub(super) fn model_slice(&mut self, end: i64, millis: Option<u64>) -> Slice {
         let known = millis.and_then(|millis| i64::try_from(millis).ok());

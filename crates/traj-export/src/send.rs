@@ -1,0 +1,12 @@
+//! What leaves this host: when it is sent again, and traces.
+//!
+//! - `retry`: when something that failed is tried again;
+//! - `traces`: sends traces to a receiver, with the feature `otlp`.
+
+mod retry;
+#[cfg(feature = "otlp")]
+mod traces;
+
+pub use retry::{Attempts, GaveUp, Pace, RetryLimits, pause_after};
+#[cfg(feature = "otlp")]
+pub use traces::{SendError, SendReport, TraceRequests, WaitingRequests, send_traces};
