@@ -9,7 +9,7 @@
 //! - `files`: the files as chunks, each text once;
 //! - `paths`, `notes`: where the texts of steps are;
 //! - `items`, `strings`: every step of the story, and every other row;
-//! - `index`: these in binary;
+//! - `index`: these in binary, and what the model saw at each call;
 //! - `overview`, `head`, `static_part`: what is seen first;
 //! - `review`: what a reviewer should look at;
 //! - `frame`, `sink`: the HTML;
@@ -53,12 +53,13 @@ use files::{MeasuredFile, PageFile, RowTable, WriteError, write_chunks};
 use frame::PageAssets;
 use head::PageHead;
 use index::Index;
+use index::contexts::PageContexts;
 use items::ItemList;
 use notes::PageNotes;
 use overview::Overview;
 use sink::{HtmlSink, PageSink};
 
-/// How reports call a page.
+/// The name of a page in reports.
 const PAGE: &str = "page";
 
 /// The title has at most this many characters.
@@ -95,7 +96,7 @@ impl PageOptions {
         found.map(|found| RemainingSecret::new(found.rule.clone(), PAGE.to_owned(), 0)).collect()
     }
 
-    /// The prices in force: those that come with traj, and over them those of
+    /// The prices in effect: those that come with traj, overridden by those of
     /// the caller.
     #[must_use]
     pub fn prices(&self) -> Prices {
@@ -107,7 +108,7 @@ impl PageOptions {
     }
 }
 
-/// Something in a bundle that looks like a secret, and is not one by any rule.
+/// Something in a bundle that looks like a secret but matches no rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PageFinding {
@@ -192,12 +193,14 @@ fn write_parts(
     sink: &mut dyn PageSink,
 ) -> Result<PageReport, PageError> {
     let (summary, run) = look_through(bundle, options.prices(), true)?;
-    let mut survey = PageSurvey::of(bundle, &run, options)?;
+    let contexts = PageContexts::read(bundle, &summary)?;
+    let mut survey = PageSurvey::of(bundle, &run, options, contexts)?;
     let threads = survey.list.finish(&survey.rows);
     let turns = survey.list.turns(summary.turns);
     let output = std::mem::take(&mut survey.notes.failure);
     let overview = Overview::of(&summary, &run, &survey.list, output);
-    let index = Index::new(&survey.list, &threads, &turns, &survey.notes.paths);
+    let contexts = survey.contexts.to_json(&survey.files);
+    let index = Index::new(&survey.list, &threads, &turns, &survey.notes.paths, &contexts);
     let title = title(&summary, &run);
     let digest = survey.digest();
     let review = options.review.as_deref();
@@ -264,6 +267,7 @@ struct PageSurvey {
     list: ItemList,
     notes: PageNotes,
     known: KnownStrings,
+    contexts: PageContexts,
 }
 
 impl PageSurvey {
@@ -271,6 +275,7 @@ impl PageSurvey {
         bundle: &dyn BundleSource,
         run: &Run,
         options: &PageOptions,
+        mut contexts: PageContexts,
     ) -> Result<Self, BundleSourceError> {
         let (texts, has_reasoning) = (TextAmount::Nothing, true);
         let detail = StoryDetail { texts, has_reasoning, is_complete: true };
@@ -285,7 +290,7 @@ impl PageSurvey {
             let mut measured = MeasuredFile::new(content, has_rows);
             let file = if has_rows {
                 measured = measured.remembering(&mut known);
-                read_rows(&mut measured, &mut story, &mut list)?;
+                read_rows(&mut measured, &mut story, &mut list, &mut contexts)?;
                 let (file, table) = measured.finish(path, next_chunk)?;
                 rows = table;
                 file
@@ -299,7 +304,7 @@ impl PageSurvey {
             Ok(())
         })?;
         let notes = story.finish(&mut |step| list.add(&step));
-        Ok(Self { files, rows, list, notes, known })
+        Ok(Self { files, rows, list, notes, known, contexts })
     }
 
     /// The digest of the manifest.
@@ -314,6 +319,7 @@ fn read_rows(
     content: &mut dyn BundleContent,
     story: &mut Story<PageNotes>,
     list: &mut ItemList,
+    contexts: &mut PageContexts,
 ) -> Result<(), BundleSourceError> {
     for_each_row(content, &mut |number, row| {
         let EventRow::Event(row) = row else {
@@ -322,6 +328,7 @@ fn read_rows(
         };
         list.add_row(Some(row));
         Dialect::Bundle.decode(row, Place::line(number), &mut |event| {
+            contexts.take(&event);
             story.take(&event, &mut |step| list.add(&step));
         });
         ControlFlow::Continue(())

@@ -11,7 +11,7 @@ use traj_core::port::{BundleContent, BundleSourceError};
 
 use super::sink::PageSink;
 use crate::bundle::output::hex;
-use copies::{CopyingContent, KnownStrings};
+use copies::{ChunkStart, CopyingContent, KnownStrings};
 
 /// A chunk has at most this many bytes, unless one row is longer.
 pub(super) const CHUNK_BYTES: u64 = 256 * 1024;
@@ -29,6 +29,9 @@ pub(super) struct PageFile {
     /// How its bytes are stored, unless as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) encoding: Option<&'static str>,
+    /// Where each chunk of an encoded file begins in the file.
+    #[serde(skip)]
+    pub(super) starts: Vec<ChunkStart>,
     /// How long each chunk is.
     #[serde(skip)]
     pub(super) lengths: Vec<u64>,
@@ -100,9 +103,11 @@ impl<'c> MeasuredFile<'c> {
         while stored.read(&mut buffer)? > 0 {}
         let (bytes, digest) = (stored.bytes, stored.digest.finalize().into());
         let is_ambiguous = copying.is_ambiguous;
+        let starts = copying.into_starts();
         let (mut file, _) = self.finish(path, first_chunk)?;
         if !is_ambiguous {
             file.encoding = Some(copies::ENCODING);
+            file.starts = starts;
             file.lengths = plain_lengths(bytes);
             file.chunks = file.lengths.len() as u64;
             file.stored_digest = digest;
@@ -130,6 +135,7 @@ impl<'c> MeasuredFile<'c> {
             chunk: first_chunk,
             chunks: lengths.len() as u64,
             encoding: None,
+            starts: Vec::new(),
             lengths,
             stored_digest: digest,
         };

@@ -39,7 +39,7 @@ struct EarlierVersion {
     script: &'static str,
 }
 
-/// The earlier versions whose pages are as good as ours.
+/// The earlier versions whose pages are accepted.
 const EARLIER: [EarlierVersion; 0] = [];
 
 impl PageAssets {

@@ -1,5 +1,7 @@
 //! The index of a page: one column after the other, in binary.
 
+pub(super) mod contexts;
+
 use std::io::{self, Write};
 
 use super::items::{Item, ItemList, ModelCallRow, PageThread};
@@ -24,6 +26,8 @@ pub(super) struct Index<'p> {
     strings: u32,
     /// How many paths there are, and their JSON.
     paths: (u32, Vec<u8>),
+    /// What the model saw at each call, as JSON; empty if it is not recorded.
+    contexts: &'p [u8],
 }
 
 impl<'p> Index<'p> {
@@ -32,12 +36,13 @@ impl<'p> Index<'p> {
         threads: &'p [PageThread],
         turns: &'p [u32],
         paths: &PathTable,
+        contexts: &'p [u8],
     ) -> Self {
         let strings = 4 + list.strings.iter().map(|text| text.len() + 4).sum::<usize>();
         // Steps of paths are strings and numbers, which can be written.
         let json = serde_json::to_vec(paths.all()).unwrap_or_default();
         let paths = (length(paths.all().len()), json);
-        Self { list, threads, turns, strings: length(strings), paths }
+        Self { list, threads, turns, strings: length(strings), paths, contexts }
     }
 
     /// How many chunks it takes.
@@ -67,7 +72,7 @@ impl<'p> Index<'p> {
             length(json.len() + 4),
             length(self.threads.len()),
             length(self.turns.len()),
-            0,
+            length(self.contexts.len()),
         ];
         columns.column(header.iter().map(|number| number.to_le_bytes()))?;
         items_columns(items, &mut columns)?;
@@ -88,6 +93,8 @@ impl<'p> Index<'p> {
         columns.align()?;
         columns.put(&count.to_le_bytes())?;
         columns.put(json)?;
+        columns.align()?;
+        columns.put(self.contexts)?;
         columns.align()
     }
 }

@@ -160,7 +160,7 @@ impl FailureOutput {
 }
 
 /// The row that states an event, from 0.
-fn row_of(event: &RunEvent<'_>) -> u32 {
+pub(super) fn row_of(event: &RunEvent<'_>) -> u32 {
     event.place.line.checked_sub(1).and_then(|row| u32::try_from(row).ok()).unwrap_or(NO_ROW)
 }
 

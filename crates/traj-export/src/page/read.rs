@@ -166,9 +166,9 @@ struct FileContent<'p, 's> {
     /// file.
     next: u64,
     last: u64,
-    /// How much is to come, as the head says; [`u64::MAX`] if that is not known.
+    /// How many bytes follow, as the head says; [`u64::MAX`] if that is not known.
     left: u64,
-    /// Where its chunks begin, if somebody has to know.
+    /// Where its chunks begin, if that is recorded.
     offsets: Option<Vec<u64>>,
 }
 
@@ -223,7 +223,7 @@ impl BundleContent for FileContent<'_, '_> {
     }
 }
 
-/// A page that is not as a page should be.
+/// A damaged page.
 pub(super) fn damaged(problem: &'static str) -> BundleSourceError {
     BundleSourceError::Damaged { source: Box::new(DamagedPage(problem)) }
 }

@@ -1,5 +1,5 @@
 //! What a reviewer should look at before a page is made for others: strings
-//! that look like secrets and are not by any rule.
+//! that look like secrets but match no rule.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ use crate::inspect::run_events::{EventRow, for_each_row};
 /// At most this many places are listed.
 const MOST_FINDINGS: usize = 10_000;
 
-/// Finds strings in the events of a bundle that look like secrets and are not
-/// by any rule.
+/// Finds strings in the events of a bundle that look like secrets but match no
+/// rule.
 ///
 /// # Errors
 /// If the bundle cannot be read.

@@ -1,4 +1,4 @@
-//! Where a page goes: into a file, or past the bytes of another page.
+//! Where a page goes: into a file, or into a comparison with another page.
 
 use std::io::{self, Write};
 

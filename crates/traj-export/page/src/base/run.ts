@@ -1,6 +1,7 @@
 /** The run that the page shows, and what is chosen and open in it. Parts of the page talk through it. */
 import type { ChunkStore } from '../data/chunks';
 import type { Content } from '../data/content';
+import { Contexts } from '../data/contexts';
 import type { Head } from '../data/head';
 import { Flag, type Index, Kind } from '../data/index';
 
@@ -29,10 +30,13 @@ export class Run {
   readonly failures: Uint32Array;
   readonly firstStart: number;
   readonly lastEnd: number;
+  /** What the model saw at each call. */
+  readonly contexts: Contexts;
   private readonly listeners = new Map<Topic, (() => void)[]>();
 
   constructor(readonly head: Head, readonly index: Index, readonly store: ChunkStore, readonly content: Content) {
     this.failures = index.failures();
+    this.contexts = new Contexts(index.contexts, store);
     let first = head.startedAt ?? Infinity;
     let last = head.endedAt ?? -Infinity;
     for (let item = 0; item < index.length; item += 1) {

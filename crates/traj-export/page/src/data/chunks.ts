@@ -7,6 +7,10 @@
  */
 import type { BundleFile, Head } from './head';
 
+/** Files without rows are cut at multiples of this. */
+const CHUNK_BYTES = 256 * 1024;
+/** What a reference to a part of a row begins with. */
+const COPY = 1;
 const KEPT_CHUNKS = 64;
 const KEPT_ROWS = 600;
 
@@ -78,6 +82,12 @@ class Recent<Value> {
 interface RowChunk {
   first: number;
   lines: string[];
+}
+
+/** Where a chunk of an encoded file begins in the file, after the rest of a reference. */
+export interface ChunkStart {
+  skip: number;
+  offset: number;
 }
 
 export class ChunkStore {
@@ -172,6 +182,7 @@ export class ChunkStore {
   async text(path: string): Promise<string> {
     const file = this.byPath.get(path);
     if (!file) throw new Error(`${path} is not in this page`);
+    if (file.encoding) return this.span(path, 0, file.bytes, []);
     const decoder = new TextDecoder();
     const parts: string[] = [];
     for (let at = 0; at < file.chunks; at += 1) {
@@ -179,6 +190,57 @@ export class ChunkStore {
     }
     parts.push(decoder.decode());
     return parts.join('');
+  }
+
+  /** A part of a file, by its bytes; `starts` says where its chunks begin, if it is encoded. */
+  async span(path: string, from: number, to: number, starts: ChunkStart[]): Promise<string> {
+    const file = this.byPath.get(path);
+    if (!file) throw new Error(`${path} is not in this page`);
+    const decoder = new TextDecoder();
+    const parts: string[] = [];
+    let chunk = file.encoding ? 0 : Math.floor(from / CHUNK_BYTES);
+    while (chunk + 1 < starts.length && starts[chunk + 1].offset <= from) chunk += 1;
+    let offset = starts[chunk]?.offset ?? (file.encoding ? 0 : chunk * CHUNK_BYTES);
+    let bytes = new Uint8Array(0);
+    let at = starts[chunk]?.skip ?? 0;
+    const give = (part: Uint8Array): void => {
+      const used = part.subarray(Math.max(0, from - offset), Math.max(0, to - offset));
+      if (used.length > 0) parts.push(decoder.decode(used, { stream: true }));
+      offset += part.length;
+    };
+    while (offset < to) {
+      // A reference takes at most 16 bytes, and may end in the next chunk.
+      if (bytes.length - at < 16 && chunk < file.chunks) {
+        const next = await this.bytes(file.chunk + chunk);
+        const joined = new Uint8Array(Math.max(0, bytes.length - at) + next.length);
+        joined.set(bytes.subarray(at));
+        joined.set(next, joined.length - next.length);
+        if (bytes.length > 0) at = 0;
+        bytes = joined;
+        chunk += 1;
+        continue;
+      }
+      if (at >= bytes.length) break;
+      if (!file.encoding || bytes[at] !== COPY) {
+        const copy = file.encoding ? bytes.indexOf(COPY, at) : -1;
+        const end = copy < 0 ? bytes.length : copy;
+        give(bytes.subarray(at, end));
+        at = end;
+        continue;
+      }
+      at += 1;
+      const number = (): number => {
+        let value = 0;
+        for (let factor = 1; ; factor *= 128) {
+          const byte = bytes[at++] ?? 0;
+          value += (byte & 127) * factor;
+          if (byte < 128) return value;
+        }
+      };
+      const [row, start, length] = [number(), number(), number()];
+      give(new TextEncoder().encode(await this.rowLine(row)).subarray(start, start + length));
+    }
+    return parts.join('') + decoder.decode();
   }
 
   blobNow(digest: string): string | undefined {

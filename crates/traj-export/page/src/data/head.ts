@@ -71,6 +71,8 @@ export interface BundleFile {
   sha256: string;
   chunk: number;
   chunks: number;
+  /** `copies` if parts of rows of events.jsonl stand for strings. */
+  encoding?: string;
 }
 
 export interface Failure {

@@ -69,6 +69,8 @@ export class Index {
   /** The first item of each turn; turn 0 is what comes before the first prompt. */
   private readonly turns: Uint32Array;
   readonly paths: PathStep[][];
+  /** What the model saw at each call, as JSON; empty if the agent does not record it. */
+  readonly contexts: Uint8Array;
   private readonly stringEnds: Uint32Array;
   private readonly stringBytes: Uint8Array;
   private readonly strings: (string | undefined)[] = [];
@@ -77,7 +79,7 @@ export class Index {
   constructor(buffer: ArrayBuffer) {
     const header = new Uint32Array(buffer, 0, 8);
     if (header[0] !== MAGIC) throw new Error('the index is damaged');
-    const [, n, m, stringSize, pathSize, t, u] = header;
+    const [, n, m, stringSize, pathSize, t, u, contextSize] = header;
     const columns = new Columns(buffer);
     this.length = n;
     this.start = columns.f64(n);
@@ -108,6 +110,7 @@ export class Index {
     this.stringBytes = strings.subarray(4 + total * 4);
     const paths = columns.u8(pathSize);
     this.paths = JSON.parse(new TextDecoder().decode(paths.subarray(4))) as PathStep[][];
+    this.contexts = columns.u8(contextSize);
   }
 
   string(number: number): string {

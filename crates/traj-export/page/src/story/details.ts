@@ -9,6 +9,7 @@ import { appendText } from '../text/chips';
 import { appendCode } from '../text/highlight';
 import { TextLines } from '../text/output';
 import { callBody, commandOf, outcomeOf } from './calls';
+import { contextOf } from './context';
 import { drawBody, titleOf } from './items';
 
 export interface DetailsActions {
@@ -71,6 +72,7 @@ export class Details {
         text ? button('btn', null, () => void copy(text, call ? 'Command' : 'Text'), icon('copy'), call ? 'Copy command' : 'Copy text') : null),
       el('div.sec', null, this.facts(item)),
       this.tokens(item),
+      contextOf(run, item),
       this.passedLater(item),
       this.withBody ? this.body(item) : null,
       this.recorded(item));

@@ -117,7 +117,7 @@ const WORTH: Record<string, [IconName, string]> = {
   loss: ['warning', 'w'], unknown: ['flag', ''], redaction: ['lock', 'r'],
 };
 
-/** A list of at most seven things, then what the summary warns of. */
+/** A list of at most seven things; the last is what the summary warns of, if it does. */
 export function worthCard(head: Head, go: (item: number) => void, openReport: () => void): HTMLElement {
   const list = el('ul.look');
   const entry = (name: IconName, look: string, text: string, note: string, act: () => void): void => {
@@ -126,13 +126,13 @@ export function worthCard(head: Head, go: (item: number) => void, openReport: ()
     for (const chip of words.querySelectorAll('button')) chip.replaceWith(chip.textContent ?? '');
     list.appendChild(el('li', null, button('', null, act, icon(name, look), words, el('span.num', null, note))));
   };
-  for (const worth of head.overview.worth.slice(0, 7)) {
+  const { warnings, problems, lostEvents } = head.summary;
+  const notes = warnings.length + problems.length + (lostEvents > 0 ? 1 : 0);
+  for (const worth of head.overview.worth.slice(0, notes > 0 ? 6 : 7)) {
     const [name, look] = WORTH[worth.kind] ?? ['flag', ''];
     const { item } = worth;
     entry(name, look, worth.text, item === null ? '' : nameOf(item), () => (item === null ? openReport() : go(item)));
   }
-  const { warnings, problems, lostEvents } = head.summary;
-  const notes = warnings.length + problems.length + (lostEvents > 0 ? 1 : 0);
   if (notes > 0) entry('warning', 'w', count(notes, 'warning and loss', 'warnings and losses'), 'read', openReport);
   if (list.childElementCount === 0) list.appendChild(el('li.calm', null, 'Nothing stands out.'));
   return el('section.card.worth', null, el('div.hd', null, el('h2.h2', null, 'Worth a look')), list);

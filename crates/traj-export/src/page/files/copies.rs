@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use traj_core::port::{BundleContent, BundleSourceError};
 
@@ -39,6 +40,7 @@ struct StringFinder {
 }
 
 /// A part of JSON text.
+#[derive(Clone, Copy)]
 enum TextPart<'t> {
     /// Anything that is not a string, with the quotes around strings.
     Other(&'t [u8]),
@@ -170,6 +172,43 @@ fn name_of(string: &[u8]) -> [u8; 16] {
     name
 }
 
+/// Where the content of a chunk begins in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(in crate::page) struct ChunkStart {
+    /// How many bytes at its beginning belong to a reference in the chunk before.
+    skip: u64,
+    /// The offset of what follows, in the file.
+    offset: u64,
+}
+
+/// Finds out where chunks begin while a file is encoded.
+#[derive(Debug, Default)]
+struct StartFinder {
+    encoded: u64,
+    offset: u64,
+    starts: Vec<ChunkStart>,
+}
+
+impl StartFinder {
+    /// Takes the next bytes: how many there are in the file, and encoded.
+    fn pass(&mut self, bytes: u64, encoded: u64) {
+        let end = self.encoded + encoded;
+        let is_literal = bytes == encoded;
+        while let chunk = self.starts.len() as u64 * CHUNK_BYTES
+            && chunk < end
+        {
+            let inside = chunk - self.encoded;
+            self.starts.push(if is_literal || inside == 0 {
+                ChunkStart { skip: 0, offset: self.offset + inside }
+            } else {
+                ChunkStart { skip: end - chunk, offset: self.offset + bytes }
+            });
+        }
+        self.encoded = end;
+        self.offset += bytes;
+    }
+}
+
 /// A file in this encoding, while it is read.
 pub(in crate::page) struct CopyingContent<'c> {
     content: &'c mut dyn BundleContent,
@@ -179,6 +218,7 @@ pub(in crate::page) struct CopyingContent<'c> {
     encoded: Vec<u8>,
     taken: usize,
     is_over: bool,
+    starts: StartFinder,
     /// Whether the file contains [`COPY`] itself.
     pub(in crate::page) is_ambiguous: bool,
 }
@@ -196,8 +236,14 @@ impl<'c> CopyingContent<'c> {
             encoded: Vec::new(),
             taken: 0,
             is_over: false,
+            starts: StartFinder::default(),
             is_ambiguous: false,
         }
+    }
+
+    /// Where the chunks begin, once everything is read.
+    pub(in crate::page) fn into_starts(self) -> Vec<ChunkStart> {
+        self.starts.starts
     }
 }
 
@@ -209,10 +255,17 @@ impl BundleContent for CopyingContent<'_> {
             let read = self.content.read(&mut self.block)?;
             let block = self.block.get(..read).unwrap_or_default();
             self.is_ambiguous |= memchr::memchr(COPY, block).is_some();
-            let (known, encoded) = (self.known, &mut self.encoded);
-            let mut show = |part: TextPart<'_>| match part {
-                TextPart::Other(bytes) | TextPart::Piece(bytes) => encoded.extend_from_slice(bytes),
-                TextPart::String(string) => encode(string, known, encoded),
+            let (known, encoded, starts) = (self.known, &mut self.encoded, &mut self.starts);
+            let mut show = |part: TextPart<'_>| {
+                let before = encoded.len();
+                let (TextPart::Other(bytes) | TextPart::Piece(bytes) | TextPart::String(bytes)) =
+                    part;
+                if let TextPart::String(string) = part {
+                    encode(string, known, encoded);
+                } else {
+                    encoded.extend_from_slice(bytes);
+                }
+                starts.pass(bytes.len() as u64, (encoded.len() - before) as u64);
             };
             if read == 0 {
                 self.finder.finish(&mut show);
@@ -298,6 +351,25 @@ mod tests {
             expected.extend(format!("\", \"e\": \"{long}").bytes());
             assert_eq!(encoded, expected, "{size}");
         }
+    }
+
+    #[test]
+    fn the_beginning_of_every_chunk_is_known() {
+        let literal = CHUNK_BYTES - 3;
+        let mut starts = StartFinder::default();
+        for (bytes, encoded) in
+            [(literal, literal), (1_000, 8), (2, 2), (2 * CHUNK_BYTES, 2 * CHUNK_BYTES)]
+        {
+            starts.pass(bytes, encoded);
+        }
+        // The reference takes three bytes of the first chunk and five of the second.
+        let start = |skip, offset| ChunkStart { skip, offset };
+        let second = literal + 1_000;
+        let third = second + CHUNK_BYTES - 5;
+        assert_eq!(
+            starts.starts,
+            [start(0, 0), start(5, second), start(0, third), start(0, third + CHUNK_BYTES)]
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The content of a chunk: base64, and deflate in it.
+//! The content of a chunk: deflate data, encoded as base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -73,7 +73,7 @@ impl<'p> EventRows<'p> {
 pub(super) struct ExpandedContent<'c, 'p, 's> {
     pub(super) file: FileContent<'c, 's>,
     pub(super) rows: &'c mut EventRows<'p>,
-    /// How much is to come, as the head says.
+    /// How many bytes follow, as the head says.
     pub(super) left: u64,
     pub(super) encoded: Vec<u8>,
     pub(super) taken: usize,
