@@ -24,7 +24,7 @@ mod skills;
 mod timeline;
 
 pub(crate) use artifacts::artifacts;
-pub(crate) use blobs::{EventText, LongTexts, RecordedBlobs, Restorer};
+pub(crate) use blobs::{EventText, LongTexts, RecordedBlobs, Restorer, marker_of};
 pub(crate) use common::CommonMembers;
 pub(crate) use manifest::{
     ManifestParts, SOURCE_FILES, SOURCE_ROLES, SourceFact, digest_without_seal, manifest,

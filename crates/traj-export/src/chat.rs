@@ -98,7 +98,7 @@ impl Delivery {
         }
     }
 
-    /// What a shared chat may read; `None` where it is the owner's own.
+    /// The note for a shared chat; `None` in the owner's own chat.
     #[must_use]
     pub const fn public_note(self) -> Option<&'static str> {
         match self {
@@ -112,7 +112,7 @@ impl Delivery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatCommand {
-    /// The name that the bundle shall have.
+    /// The requested name of the bundle.
     pub output: Option<BundleName>,
 }
 

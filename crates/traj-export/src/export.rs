@@ -1,5 +1,6 @@
 //! The export itself, as a list of steps: [`Export::run`].
 //!
+//! - `request`, `report`: what a caller passes and gets back;
 //! - `locate`: finds the session file and its sidecar;
 //! - `indexing`: the first pass over both;
 //! - `materials`: the values that all files of the bundle share;
@@ -12,6 +13,8 @@ mod indexing;
 mod limits;
 pub(crate) mod locate;
 mod materials;
+mod report;
+mod request;
 mod seal;
 mod side_files;
 mod timeline;
@@ -25,16 +28,17 @@ use traj_core::redaction::{JoinedParts, RedactionReport, Redactor, SecretSearch,
 
 use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
-use crate::progress::{Outlook, Progress, Stage, Watched};
+use crate::progress::{Progress, ReadEstimate, Stage, Watched};
 use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::recurrence::recurs;
 use crate::read_back::redaction_pass::LINKS;
-use crate::report::{self, ExportReport};
-use crate::request::ExportRequest;
 use crate::warning::Warnings;
 use indexing::SourceFacts;
 use locate::{ExportInputs, FoundSource};
 use seal::Seal;
+
+pub use report::ExportReport;
+pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
 
 /// The ports that an export reads from and writes to.
 #[derive(Clone, Copy, Debug)]
@@ -59,22 +63,24 @@ pub fn export(
     let first =
         ExportRequest { redactor: request.redactor.collecting(&secrets), ..request.clone() };
     match attempt(ports, &first, progress, Some(&secrets))? {
-        Attempt::Done(report) => Ok(*report),
+        ExportAttempt::Done(report) => Ok(*report),
         // A value that one event names as a secret is in another one too.
-        Attempt::Recurs(search, joined) => {
+        ExportAttempt::Recurs(search, joined) => {
             let redactor = request.redactor.with_joined(joined);
             let redactor = search.map_or(redactor.clone(), |search| redactor.knowing(search));
             let second = ExportRequest { redactor, ..request.clone() };
             match attempt(ports, &second, progress, None)? {
-                Attempt::Done(report) => Ok(*report),
-                Attempt::Recurs(..) => Err(ExportError::SecretsRemain { findings: Vec::new() }),
+                ExportAttempt::Done(report) => Ok(*report),
+                ExportAttempt::Recurs(..) => {
+                    Err(ExportError::SecretsRemain { findings: Vec::new() })
+                }
             }
         }
     }
 }
 
 /// How an attempt to export ended.
-enum Attempt {
+enum ExportAttempt {
     /// The bundle is complete.
     Done(Box<ExportReport>),
     /// A secret of the session is still in a file, whole or in several rows. Nothing
@@ -89,7 +95,7 @@ fn attempt(
     request: &ExportRequest,
     progress: &dyn Progress,
     secrets: Option<&SessionSecrets>,
-) -> Result<Attempt, ExportError> {
+) -> Result<ExportAttempt, ExportError> {
     let mut warnings = Warnings::default();
     let inputs = locate::locate_inputs(ports.sources, request, &mut warnings)?;
     let shown_id = shown(&inputs.session_id, &request.redactor)?;
@@ -144,7 +150,7 @@ impl<'e> Export<'e> {
         mut self,
         mut bundle: Box<dyn BundleWriter>,
         secrets: Option<&SessionSecrets>,
-    ) -> Result<Attempt, ExportError> {
+    ) -> Result<ExportAttempt, ExportError> {
         self.check_sizes()?;
         let indexed = self.index(&&*bundle)?;
         let sources = SourceFacts::of(self.inputs, &indexed);
@@ -166,19 +172,19 @@ impl<'e> Export<'e> {
                     .as_ref()
                     .map_or(Ok(false), |search| recurs(&*bundle, &self.files, search))?
             {
-                return Ok(Attempt::Recurs(search, joined));
+                return Ok(ExportAttempt::Recurs(search, joined));
             }
         }
         self.enter(Stage::Commit);
         let name = bundle.commit()?;
-        Ok(Attempt::Done(Box::new(self.into_report(name, timeline.counts, seal))))
+        Ok(ExportAttempt::Done(Box::new(self.into_report(name, timeline.counts, seal))))
     }
 
     /// Reports that a step begins.
     fn enter(&self, stage: Stage) {
         let length = |found: &Option<FoundSource>| found.as_ref().map_or(0, FoundSource::len);
         let is_written = matches!(stage, Stage::Recheck | Stage::Commit);
-        let outlook = Outlook {
+        let outlook = ReadEstimate {
             session: length(&self.inputs.session),
             runtime: length(&self.inputs.runtime),
             written: is_written.then(|| self.files.iter().map(|written| written.bytes).sum()),

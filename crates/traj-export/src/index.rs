@@ -17,7 +17,7 @@ mod session;
 pub(crate) mod sorter;
 mod visit;
 
-pub(crate) use branch::{Branch, BranchStep, resolve};
+pub(crate) use branch::{BranchEntries, BranchStep, resolve};
 pub(crate) use order::{EventOrigin, EventRecord};
 pub(crate) use runtime::{RunEnding, RuntimeIndex, index_runtime};
 pub(crate) use session::{EntryRecord, SessionIndex, SessionWriter, index_session, row_id};

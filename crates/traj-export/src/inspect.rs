@@ -1,12 +1,14 @@
-//! Reads a bundle: summarises it, and tells what happened step by step.
+//! Reads a bundle: summarises it, and lists what happened step by step.
 //!
 //! - `report`: the parts of a summary;
 //! - `checked`: verifies an untrusted bundle before it is summarised;
 //! - `run_events`: reads the events of a bundle;
+//! - `context_rows`: reads the rows that contexts are built from;
 //! - `in_words`: figures for people;
 //! - `story`: the events as steps of a conversation.
 
 mod checked;
+pub(crate) mod context_rows;
 mod in_words;
 pub(crate) mod report;
 pub(crate) mod run_events;

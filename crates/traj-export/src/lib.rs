@@ -40,14 +40,15 @@
 //!
 //! The modules, in reading order:
 //!
-//! - `request`, `report`, `error`, `warning`, `progress`: the public types of an export;
-//! - `export`: the steps of an export;
+//! - `export`: the steps of an export, and what a caller passes and gets back;
+//! - `error`, `warning`, `progress`: what goes wrong, and how far an export is;
 //! - `index`: the first pass over the inputs;
 //! - `bundle`: the files of a bundle, one builder each, and their schemas;
 //! - `read_back`: reads finished files back and scans them;
-//! - `verify`, `inspect`: check a bundle, summarise it and tell its story;
+//! - `verify`, `inspect`: check a bundle, summarise it and list its steps;
 //! - `page`: a bundle as one HTML file, with the feature `page`;
 //! - `convert`: a run in the formats that other tools read;
+//! - `send`: when something is sent again, and traces, with the feature `otlp`;
 //! - [`chat`]: exports that somebody asks for in a chat;
 //! - `json_stream`: JSON of any size in bounded memory;
 //! - `parallel`: runs work on several cores, with ordered results.
@@ -65,8 +66,7 @@ mod page;
 mod parallel;
 mod progress;
 mod read_back;
-mod report;
-mod request;
+mod send;
 mod verify;
 mod warning;
 
@@ -78,9 +78,15 @@ pub use convert::{
     ConvertTable,
 };
 #[cfg(feature = "parquet")]
-pub use convert::{EventRow, EventRows, EventTable, ParquetError, ParquetSummary};
+pub use convert::{
+    EventRow, EventRows, EventTable, NextEvent, ParquetError, ParquetSummary, RowVisitor,
+    RowsDigest, SessionRow, SessionTable, StatedTotals, read_event_rows, trace_id,
+};
 pub use error::{ExportError, RemainingSecret};
-pub use export::{ExportPorts, export};
+pub use export::{
+    ExportLimits, ExportPorts, ExportReport, ExportRequest, Selection, SidecarHints, export,
+};
+pub use inspect::context_rows::bundle_context;
 pub use inspect::run_events::{read_run, read_run_events};
 pub use inspect::story::{
     Excerpt, ModelUse, ShownCall, StepNotes, Story, StoryDetail, StoryStep, TextAmount, What,
@@ -96,8 +102,9 @@ pub use page::{
     write_page,
 };
 pub use progress::{Progress, Silent, Stage};
-pub use report::ExportReport;
-pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
+pub use send::{Attempts, GaveUp, Pace, RetryLimits, pause_after};
+#[cfg(feature = "otlp")]
+pub use send::{SendError, SendReport, TraceRequests, WaitingRequests, send_traces};
 pub use verify::{BundleProblem, VerifyReport, verify};
 pub use warning::{Warning, WarningSource};
 

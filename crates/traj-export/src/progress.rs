@@ -49,14 +49,14 @@ impl Progress for Silent {
 /// Estimates how many bytes an export reads, from the lengths of its inputs and
 /// output.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Outlook {
+pub(crate) struct ReadEstimate {
     pub(crate) session: u64,
     pub(crate) runtime: u64,
     /// The bytes written; known once all files are written.
     pub(crate) written: Option<u64>,
 }
 
-impl Outlook {
+impl ReadEstimate {
     /// How many bytes are left to read when a step begins.
     pub(crate) fn left_at(&self, stage: Stage) -> u64 {
         let sources = self.session.saturating_add(self.runtime);
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn the_estimate_shrinks_and_is_exact_at_the_end() {
-        let mut outlook = Outlook { session: 100, runtime: 50, written: None };
-        let left = |outlook: &Outlook| {
+        let mut outlook = ReadEstimate { session: 100, runtime: 50, written: None };
+        let left = |outlook: &ReadEstimate| {
             [Stage::Index, Stage::Branch, Stage::Events, Stage::SideFiles, Stage::Commit]
                 .map(|stage| outlook.left_at(stage))
         };

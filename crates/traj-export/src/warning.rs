@@ -74,11 +74,11 @@ warning_codes! {
     UnknownVersion: Session, "unknown-session-version",
         "The session's version is unknown; it was read as version 3.";
     SessionMissing: Session, "session-missing",
-        "There is no transcript: only runtime events.";
+        "There is no transcript; the bundle contains runtime events only.";
     SessionEmpty: Session, "session-empty",
-        "The session has no entries yet: nothing was said.";
+        "The session has no entries and no runtime events.";
     SessionWithoutEvents: Session, "session-without-events",
-        "No row of the session file gives an event; --allow-empty was given.";
+        "The rows of the session file produce no events; --allow-empty was given.";
     SessionWithoutEntries: Session, "session-without-entries",
         "The session file has rows, but no header and no entries: it may not be a transcript.";
     SessionNotUtf8: Session, "session-not-utf8",
@@ -86,13 +86,13 @@ warning_codes! {
     RuntimeNotUtf8: Runtime, "runtime-not-utf8",
         "Replaced bytes of a runtime row that are not UTF-8.";
     SessionRowShortened: Session, "session-row-shortened",
-        "Replaced giant values of a session row by markers.";
+        "Replaced very large values of a session row with markers.";
     RuntimeRowShortened: Runtime, "runtime-row-shortened",
-        "Replaced giant values of a runtime row by markers.";
+        "Replaced very large values of a runtime row with markers.";
     SessionRowTooLarge: Session, "session-row-too-large",
-        "Skipped a session row with more values than can be held.";
+        "Skipped a session row that has too many values.";
     RuntimeRowTooLarge: Runtime, "runtime-row-too-large",
-        "Skipped a runtime row with more values than can be held.";
+        "Skipped a runtime row that has too many values.";
     SessionTooLarge: Session, "session-size-limit",
         "The session file is larger than other exporters accept.";
     RuntimeTooLarge: Runtime, "runtime-size-limit",
@@ -106,7 +106,7 @@ warning_codes! {
     RuntimeRefused: Runtime, "runtime-refused",
         "Did not read the file at the sidecar's path: it is a link, not a regular file or not a trajectory.";
     RuntimeOfOthers: Runtime, "runtime-other-session",
-        "The sidecar has events, but none of this session; use --session-id to name another session.";
+        "The sidecar has events of another session; use --session-id to name the session.";
     BlobMissing: Runtime, "blob-missing",
         "A long text that an event refers to is not in the blob directory.";
     BlobTooLarge: Export, "blob-too-large",

@@ -12,6 +12,6 @@ mod lines;
 mod long_texts;
 mod restore;
 
-pub(crate) use directory::{RecordedBlobs, referenced};
+pub(crate) use directory::{RecordedBlobs, marker_of, referenced};
 pub(crate) use long_texts::{EventText, LongTexts};
 pub(crate) use restore::Restorer;

@@ -12,7 +12,7 @@ use crate::bundle::{
 use crate::error::ExportError;
 use crate::export::locate::FoundSource;
 use crate::index::{RunEnding, RuntimeIndex, row_text};
-use crate::json_stream::long_rows::Giant;
+use crate::json_stream::long_rows::CutValue;
 use crate::json_stream::row_fetcher::RowFetcher;
 use crate::json_stream::rows::ByteRange;
 
@@ -26,7 +26,7 @@ pub(crate) struct LastEventRows {
     completed: Option<Vec<u8>>,
     ended: Option<Vec<u8>>,
     /// The values that were cut from them.
-    giants: Vec<Giant>,
+    giants: Vec<CutValue>,
 }
 
 impl LastEventRows {
@@ -90,7 +90,7 @@ pub(crate) struct LastEvents<'a> {
     pub(crate) ended: Option<Json<'a>>,
     pub(crate) model: ModelNames<'a>,
     /// The values that were cut from their rows.
-    giants: Vec<Giant>,
+    giants: Vec<CutValue>,
 }
 
 impl<'a> LastEvents<'a> {

@@ -1,10 +1,11 @@
 //! `manifest.json`: the bundle's files, their sources and the redaction counts.
 
 use sha2::{Digest as _, Sha256};
+use traj_core::constant_text;
 use traj_core::dialect::Dialect;
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
-use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
+use traj_core::redaction::{ConstantText, Redacted, RedactedText, RedactionReport, Redactor};
 use traj_core::run::{Branches, NameCounts};
 
 use super::CommonMembers;
@@ -61,7 +62,7 @@ pub(crate) struct ManifestParts<'m> {
 
 /// The member that holds the paths of the inputs, by role.
 pub(crate) const SOURCE_FILES: &str = "sourceFiles";
-pub(crate) const SOURCE_ROLES: [&str; 2] = ["session", "runtime"];
+pub(crate) const SOURCE_ROLES: [ConstantText; 2] = constant_text!(["session", "runtime"]);
 
 /// The file's content, and the digest of the whole bundle.
 pub(crate) fn manifest(
@@ -102,7 +103,8 @@ pub(crate) fn manifest(
     // file.
     let digest = digest_without_seal(manifest.as_ref());
     let mut text = RedactedText::new();
-    text.push_pretty(manifest.with_sha256(DIGEST, &digest).view(), 0).push_static("\n");
+    text.push_pretty(manifest.with_sha256(constant_text!(DIGEST), &digest).view(), 0);
+    text.push_constant(constant_text!("\n"));
     (text.finish(), format!("sha256:{}", hex(&digest)))
 }
 
@@ -132,7 +134,7 @@ fn unknown_entries(unknown: &NameCounts) -> Option<Json<'_>> {
 /// The paths of the inputs, without their member names in the manifest.
 fn source_files<'m>(parts: &ManifestParts<'m>) -> Json<'m> {
     let [_, runtime] = SOURCE_ROLES;
-    let runtime = parts.sources.iter().find(|source| source.role == runtime);
+    let runtime = parts.sources.iter().find(|source| source.role == runtime.as_str());
     let files = [parts.session_file].into_iter().chain(runtime.map(|source| source.name.as_str()));
     Json::Array(files.map(|path| Json::Array(vec![Json::from(path)])).collect())
 }

@@ -1,8 +1,9 @@
 //! Writes a JSON object member by member, without building it in memory.
 
+use traj_core::constant_text;
 use traj_core::json::Json;
 use traj_core::port::BundleSinkError;
-use traj_core::redaction::{Redacted, RedactedText};
+use traj_core::redaction::{ConstantText, Redacted, RedactedText};
 
 use crate::bundle::output::FileOutput;
 
@@ -14,14 +15,14 @@ pub(crate) struct PrettyObject {
 
 impl PrettyObject {
     pub(crate) fn begin(mut output: FileOutput) -> Result<Self, BundleSinkError> {
-        constant(&mut output, "{")?;
+        constant(&mut output, constant_text!("{"))?;
         Ok(Self { output, is_empty: true })
     }
 
     /// Writes a member.
     pub(crate) fn member(
         &mut self,
-        name: &'static str,
+        name: ConstantText,
         value: Redacted<&Json<'_>>,
     ) -> Result<(), BundleSinkError> {
         let mut text = self.lead(name);
@@ -32,7 +33,7 @@ impl PrettyObject {
     /// Writes a member that is already rendered on one line.
     pub(crate) fn rendered(
         &mut self,
-        name: &'static str,
+        name: ConstantText,
         value: &Redacted<String>,
     ) -> Result<(), BundleSinkError> {
         let mut text = self.lead(name);
@@ -41,22 +42,24 @@ impl PrettyObject {
     }
 
     /// Starts a member that is an array.
-    pub(crate) fn array(mut self, name: &'static str) -> Result<PrettyArray, BundleSinkError> {
+    pub(crate) fn array(mut self, name: ConstantText) -> Result<PrettyArray, BundleSinkError> {
         let mut text = self.lead(name);
-        text.push_static("[");
+        text.push_constant(constant_text!("["));
         self.output.append(&text.finish())?;
         Ok(PrettyArray { object: self, is_empty: true })
     }
 
     pub(crate) fn end(mut self) -> Result<FileOutput, BundleSinkError> {
-        constant(&mut self.output, if self.is_empty { "}\n" } else { "\n}\n" })?;
+        let [empty, end] = constant_text!(["}\n", "\n}\n"]);
+        constant(&mut self.output, if self.is_empty { empty } else { end })?;
         Ok(self.output)
     }
 
-    fn lead(&mut self, name: &'static str) -> RedactedText {
+    fn lead(&mut self, name: ConstantText) -> RedactedText {
         let mut text = RedactedText::new();
-        text.push_static(if self.is_empty { "\n  \"" } else { ",\n  \"" });
-        text.push_static(name).push_static("\": ");
+        let [first, next] = constant_text!(["\n  \"", ",\n  \""]);
+        text.push_constant(if self.is_empty { first } else { next });
+        text.push_constant(name).push_constant(constant_text!("\": "));
         self.is_empty = false;
         text
     }
@@ -70,25 +73,26 @@ pub(crate) struct PrettyArray {
 
 impl PrettyArray {
     /// The separator of two items.
-    pub(crate) const BETWEEN: &'static str = ",\n    ";
+    pub(crate) const BETWEEN: ConstantText = constant_text!(",\n    ");
 
     /// Writes items that are already rendered, with their separators.
     pub(crate) fn items(&mut self, items: &Redacted<String>) -> Result<(), BundleSinkError> {
         let output = &mut self.object.output;
-        constant(output, if self.is_empty { "\n    " } else { Self::BETWEEN })?;
+        constant(output, if self.is_empty { constant_text!("\n    ") } else { Self::BETWEEN })?;
         self.is_empty = false;
         output.append(items)
     }
 
     /// Ends the array and returns to the object.
     pub(crate) fn end(mut self) -> Result<PrettyObject, BundleSinkError> {
-        constant(&mut self.object.output, if self.is_empty { "]" } else { "\n  ]" })?;
+        let [empty, end] = constant_text!(["]", "\n  ]"]);
+        constant(&mut self.object.output, if self.is_empty { empty } else { end })?;
         Ok(self.object)
     }
 }
 
-fn constant(output: &mut FileOutput, text: &'static str) -> Result<(), BundleSinkError> {
+fn constant(output: &mut FileOutput, text: ConstantText) -> Result<(), BundleSinkError> {
     let mut constant = RedactedText::new();
-    constant.push_static(text);
+    constant.push_constant(text);
     output.append(&constant.finish())
 }

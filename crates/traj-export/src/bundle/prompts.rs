@@ -1,10 +1,11 @@
 //! `prompts.json`: the system prompt and the submitted prompts, complete or
 //! with a note on the file that holds the rest.
 
+use traj_core::constant_text;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, SourceError};
 use traj_core::redaction::{
-    Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
+    ConstantText, Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
 };
 
 use super::CommonMembers;
@@ -13,9 +14,9 @@ use super::blobs::{EventText, LongTexts};
 use super::pretty::PrettyObject;
 use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::error::ExportError;
-use crate::index::record_store::{Decoder, Encoder, FixedRecord};
+use crate::index::record_store::{FixedRecord, RecordDecoder, RecordEncoder};
 use crate::index::sorter::Sorted;
-use crate::json_stream::long_rows::Giant;
+use crate::json_stream::long_rows::CutValue;
 use crate::read_back::redaction_pass::LINKS;
 
 /// A submitted prompt that is set aside.
@@ -41,13 +42,13 @@ impl PartialOrd for PromptRecord {
 impl FixedRecord for PromptRecord {
     const SIZE: usize = 20;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         bytes.u64(self.position);
         bytes.u64(self.slot.offset);
         bytes.u32(self.slot.length);
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         let position = bytes.u64();
         Self { position, slot: SpillSlot::new(bytes.u64(), bytes.u32()) }
     }
@@ -68,7 +69,7 @@ pub(crate) struct Prompting<'a> {
     /// The prompt details of the event that describes the run.
     pub(crate) described: Option<&'a Json<'a>>,
     /// The values that were cut from that event's row.
-    pub(crate) giants: &'a [Giant],
+    pub(crate) giants: &'a [CutValue],
 }
 
 impl<'a> Prompting<'a> {
@@ -127,7 +128,7 @@ pub(crate) fn write_prompts(
     facts.push_some("systemPromptReport", prompt_report);
     let facts = redactor.json_settled(Json::Object(facts), &LINKS, report);
     let mut file = PrettyObject::begin(FileOutput::create(bundle, BundleFile::Prompts)?)?;
-    for name in [
+    for name in constant_text!([
         "traceSchema",
         "schemaVersion",
         "generatedAt",
@@ -135,10 +136,10 @@ pub(crate) fn write_prompts(
         "sessionId",
         "sessionKey",
         "system",
-    ] {
+    ]) {
         put(&mut file, &facts, name)?;
     }
-    let mut prompts = file.array("submittedPrompts")?;
+    let mut prompts = file.array(constant_text!("submittedPrompts"))?;
     let mut latest = prompt;
     if let Some(first) = &latest {
         prompts.items(first)?;
@@ -151,9 +152,9 @@ pub(crate) fn write_prompts(
     }
     file = prompts.end()?;
     if let Some(latest) = latest {
-        file.rendered("latestSubmittedPrompt", &latest)?;
+        file.rendered(constant_text!("latestSubmittedPrompt"), &latest)?;
     }
-    for name in ["skillsPrompt", "userPromptPrefixText", "systemPromptReport"] {
+    for name in constant_text!(["skillsPrompt", "userPromptPrefixText", "systemPromptReport"]) {
         put(&mut file, &facts, name)?;
     }
     Ok(Some(file.end()?.finish()?))
@@ -162,9 +163,9 @@ pub(crate) fn write_prompts(
 fn put(
     file: &mut PrettyObject,
     facts: &Redacted<Json<'_>>,
-    name: &'static str,
+    name: ConstantText,
 ) -> Result<(), BundleSinkError> {
-    facts.view().get(name).map_or(Ok(()), |value| file.member(name, value))
+    facts.view().get(name.as_str()).map_or(Ok(()), |value| file.member(name, value))
 }
 
 /// A prompt: the literal that was set aside or, if the prompt was cut, restored

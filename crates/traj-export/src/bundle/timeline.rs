@@ -1,7 +1,7 @@
 //! `session-branch.json` and `events.jsonl`: every row is parsed and redacted
 //! once for both.
 //!
-//! Branch entries are in order of time unless a clock was set back. If they
+//! Branch entries are in chronological order unless a clock was set back. If they
 //! are, both files are written in one pass. Otherwise the branch is written
 //! first, and the events of its entries are set aside until their position
 //! among the others is known.
@@ -31,7 +31,7 @@ use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
 use crate::index::EventRecord;
 use crate::index::sorter::Sorter;
-use crate::json_stream::long_rows::Giant;
+use crate::json_stream::long_rows::CutValue;
 use crate::json_stream::row_fetcher::RowFetcher;
 use crate::parallel::ordered;
 use crate::parallel::reusable::Reusable as _;
@@ -95,8 +95,8 @@ pub(crate) struct SideInputs {
     /// The blobs that events refer to.
     pub(crate) blobs: BTreeSet<BlobDigest>,
     /// Values that were too long for their entry or their event.
-    pub(crate) session_giants: Vec<Giant>,
-    pub(crate) runtime_giants: Vec<Giant>,
+    pub(crate) session_giants: Vec<CutValue>,
+    pub(crate) runtime_giants: Vec<CutValue>,
 }
 
 /// Writes both files, and calls `enter` when a step begins. Sets the submitted

@@ -10,7 +10,7 @@ use crate::bundle::SourceFact;
 use crate::error::ExportError;
 use crate::index::record_store::Spool;
 use crate::index::sorter::Sorter;
-use crate::index::{self, Branch, EventRecord, RuntimeIndex, SessionIndex};
+use crate::index::{self, BranchEntries, EventRecord, RuntimeIndex, SessionIndex};
 use crate::parallel::ordered;
 use crate::progress::{Stage, Watched};
 use crate::warning::{Code, Warnings};
@@ -18,9 +18,9 @@ use crate::warning::{Code, Warnings};
 /// The result of the pass.
 pub(super) struct IndexedSources {
     /// The entries of the session, and which of them are its branch.
-    pub(super) session: Option<(SessionIndex, Branch)>,
+    pub(super) session: Option<(SessionIndex, BranchEntries)>,
     pub(super) runtime: RuntimeIndex,
-    /// The runtime events, in order of time.
+    /// The runtime events, in chronological order.
     pub(super) order: Sorter<EventRecord>,
 }
 
@@ -47,7 +47,7 @@ fn index_session(
     source: Option<&Watched<'_>>,
     spool: &dyn Spool,
     warnings: &mut Warnings,
-) -> Result<Option<(SessionIndex, Branch)>, ExportError> {
+) -> Result<Option<(SessionIndex, BranchEntries)>, ExportError> {
     let Some(source) = source else {
         warnings.add(Code::SessionMissing, 0);
         return Ok(None);

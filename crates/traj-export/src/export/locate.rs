@@ -6,8 +6,8 @@ use traj_core::limits::Reading;
 use traj_core::location::{Lead, Refusal, RefusedSidecar, SidecarPlaces, find_sidecar, identify};
 use traj_core::port::{Source, SourceError, Sources};
 
+use super::{ExportRequest, Selection, SidecarHints};
 use crate::error::ExportError;
-use crate::request::{ExportRequest, Selection, SidecarHints};
 use crate::warning::{Code, Warnings};
 
 /// A session store is small; a larger file is not one.

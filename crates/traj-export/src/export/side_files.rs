@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use traj_core::capture::BlobDigest;
+use traj_core::constant_text;
 use traj_core::dialect::{Endings, particulars};
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source};
@@ -20,7 +21,7 @@ use crate::bundle::{
     SubmittedPrompts,
 };
 use crate::error::ExportError;
-use crate::json_stream::long_rows::Giant;
+use crate::json_stream::long_rows::CutValue;
 use crate::progress::Stage;
 use crate::read_back::redaction_pass::LINKS;
 
@@ -76,7 +77,7 @@ impl Export<'_> {
         bundle: &mut dyn BundleWriter,
         blobs: &RecordedBlobs<'_>,
         referenced: BTreeSet<BlobDigest>,
-        giants: impl Iterator<Item = (&'s dyn Source, Vec<Giant>)>,
+        giants: impl Iterator<Item = (&'s dyn Source, Vec<CutValue>)>,
     ) -> Result<BTreeSet<BundleFile>, ExportError> {
         let (redactor, report) = (&self.request.redactor, &mut self.report);
         let copied =
@@ -127,7 +128,7 @@ impl SideFiles<'_> {
                 let mut text = RedactedText::with_capacity(system.len() + 1);
                 text.push_cow(&self.redactor.text(system, self.report));
                 if !system.ends_with('\n') {
-                    text.push_static("\n");
+                    text.push_constant(constant_text!("\n"));
                 }
                 Some(FileOutput::put(self.bundle, FILE, &text.finish())?)
             }
@@ -161,7 +162,7 @@ impl SideFiles<'_> {
     fn put_json(&mut self, file: BundleFile, content: Json<'_>) -> Result<(), ExportError> {
         let content = self.redactor.json_settled(content, &LINKS, self.report);
         let mut text = RedactedText::new();
-        text.push_pretty(content.view(), 0).push_static("\n");
+        text.push_pretty(content.view(), 0).push_constant(constant_text!("\n"));
         self.files.push(FileOutput::put(self.bundle, file, &text.finish())?);
         Ok(())
     }

@@ -9,7 +9,7 @@ use traj_core::port::BundleSinkError;
 use traj_core::run::Branches;
 
 use super::session::{EntryRecord, SessionIndex};
-use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore, Spool};
+use crate::index::record_store::{FixedRecord, RecordDecoder, RecordEncoder, RecordStore, Spool};
 use crate::index::sorter::Sorter;
 use crate::warning::{Code, Warnings};
 
@@ -21,7 +21,7 @@ const ROOT: u64 = u64::MAX;
 const MISSING: u64 = u64::MAX - 1;
 
 /// The active branch.
-pub(crate) struct Branch {
+pub(crate) struct BranchEntries {
     /// The ordinals of its entries, leaf first.
     steps: RecordStore<u64>,
     /// Whether the leaf is an entry with an empty id, which has no branch.
@@ -38,7 +38,7 @@ pub(crate) struct BranchStep {
     pub(crate) relink_to: Option<Option<u64>>,
 }
 
-impl Branch {
+impl BranchEntries {
     pub(crate) const fn len(&self) -> u64 {
         self.steps.len()
     }
@@ -63,9 +63,9 @@ pub(crate) fn resolve(
     index: &mut SessionIndex,
     spool: &dyn Spool,
     warnings: &mut Warnings,
-) -> Result<Branch, BundleSinkError> {
+) -> Result<BranchEntries, BundleSinkError> {
     let others = Branches::default();
-    let mut branch = Branch { steps: RecordStore::new(), leaf_is_empty: false, others };
+    let mut branch = BranchEntries { steps: RecordStore::new(), leaf_is_empty: false, others };
     let Some(mut start) = index.leaf.start() else { return Ok(branch) };
     let parents = join_parents(&mut index.entries, spool)?;
     let seen = vec![0_u64; usize::try_from(index.entries.len() / 64 + 1).unwrap_or(0)];
@@ -161,12 +161,12 @@ struct KeyedRow {
 impl FixedRecord for KeyedRow {
     const SIZE: usize = 24;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         bytes.bytes(&self.key.to_bytes());
         bytes.u64(self.ordinal);
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         Self { key: EntryKey::from_bytes(bytes.bytes()), ordinal: bytes.u64() }
     }
 }
@@ -181,12 +181,12 @@ struct ParentRecord {
 impl FixedRecord for ParentRecord {
     const SIZE: usize = 16;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         bytes.u64(self.child);
         bytes.u64(self.parent);
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         Self { child: bytes.u64(), parent: bytes.u64() }
     }
 }

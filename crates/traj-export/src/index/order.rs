@@ -6,7 +6,7 @@ use traj_core::json::Json;
 use traj_core::redaction::SpillSlot;
 use traj_core::timestamp::UnixMillis;
 
-use crate::index::record_store::{Decoder, Encoder, FixedRecord};
+use crate::index::record_store::{FixedRecord, RecordDecoder, RecordEncoder};
 use crate::json_stream::rows::ByteRange;
 
 /// The source of an event, and where its content is. Among events of the same
@@ -52,7 +52,7 @@ impl PartialOrd for EventRecord {
 impl FixedRecord for EventRecord {
     const SIZE: usize = 41;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         bytes.u64(self.instant.as_millis().cast_unsigned());
         bytes.u64(self.rank);
         bytes.u64(self.position);
@@ -71,7 +71,7 @@ impl FixedRecord for EventRecord {
         }
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();
         let (rank, position) = (bytes.u64(), bytes.u64());
         let origin = match bytes.u8() {

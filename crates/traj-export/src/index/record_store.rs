@@ -19,16 +19,16 @@ pub(crate) trait FixedRecord: Copy {
     const SIZE: usize;
 
     /// Writes the record into exactly [`Self::SIZE`] bytes.
-    fn encode(&self, bytes: &mut Encoder<'_>);
+    fn encode(&self, bytes: &mut RecordEncoder<'_>);
 
     /// Reads what [`Self::encode`] wrote.
-    fn decode(bytes: &mut Decoder<'_>) -> Self;
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self;
 }
 
 /// Writes the fields of a record one after the other.
-pub(crate) struct Encoder<'b>(&'b mut Vec<u8>);
+pub(crate) struct RecordEncoder<'b>(&'b mut Vec<u8>);
 
-impl Encoder<'_> {
+impl RecordEncoder<'_> {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -47,9 +47,9 @@ impl Encoder<'_> {
 }
 
 /// Reads the fields of a record one after the other.
-pub(crate) struct Decoder<'b>(&'b [u8]);
+pub(crate) struct RecordDecoder<'b>(&'b [u8]);
 
-impl Decoder<'_> {
+impl RecordDecoder<'_> {
     pub(crate) fn bytes<const N: usize>(&mut self) -> [u8; N] {
         // A store holds only whole records, so a field is never cut.
         let Some((field, rest)) = self.0.split_first_chunk() else { return [0; N] };
@@ -116,7 +116,7 @@ impl<R: FixedRecord> RecordStore<R> {
         if self.tail.len() + R::SIZE > self.limit {
             self.spill(spool)?;
         }
-        record.encode(&mut Encoder(&mut self.tail));
+        record.encode(&mut RecordEncoder(&mut self.tail));
         self.length += 1;
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<R: FixedRecord> RecordStore<R> {
             &[]
         };
         let records = bytes.chunks_exact(R::SIZE).chain(tail.chunks_exact(R::SIZE));
-        Ok(records.map(|record| R::decode(&mut Decoder(record))).collect())
+        Ok(records.map(|record| R::decode(&mut RecordDecoder(record))).collect())
     }
 
     /// The record at `index`.
@@ -168,7 +168,7 @@ impl<R: FixedRecord> RecordStore<R> {
             let start = usize::try_from(offset).unwrap_or(usize::MAX);
             let record = self.tail.get(start..start.saturating_add(R::SIZE));
             return record
-                .map(|record| R::decode(&mut Decoder(record)))
+                .map(|record| R::decode(&mut RecordDecoder(record)))
                 .ok_or_else(|| ScratchError::Damaged.into());
         }
         match &mut self.spilled {
@@ -193,18 +193,18 @@ impl SpilledRecords {
         }
         let start = usize::try_from(at - self.block_start).unwrap_or(usize::MAX);
         let record = self.block.get(start..).ok_or(ScratchError::Damaged)?;
-        Ok(R::decode(&mut Decoder(record)))
+        Ok(R::decode(&mut RecordDecoder(record)))
     }
 }
 
 impl FixedRecord for u64 {
     const SIZE: usize = 8;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         bytes.u64(*self);
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         bytes.u64()
     }
 }

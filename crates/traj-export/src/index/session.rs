@@ -12,7 +12,7 @@ use traj_core::timestamp::UnixMillis;
 
 use super::visit::{RowCodes, RowsRead, visit_rows};
 use crate::error::ExportError;
-use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore, Spool};
+use crate::index::record_store::{FixedRecord, RecordDecoder, RecordEncoder, RecordStore, Spool};
 use crate::json_stream::rows::ByteRange;
 use crate::warning::{Code, Warnings};
 
@@ -40,7 +40,7 @@ pub(crate) struct EntryRecord {
 impl FixedRecord for EntryRecord {
     const SIZE: usize = 69;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         let skeleton = &self.skeleton;
         let kind = match skeleton.kind {
             RowKind::Header => 0,
@@ -62,7 +62,7 @@ impl FixedRecord for EntryRecord {
             | flag(skeleton.side, 5));
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         let place = ByteRange { offset: bytes.u64(), length: bytes.u64() };
         let row = bytes.u64();
         let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();

@@ -83,7 +83,7 @@ impl<R: FixedRecord + Ord + Copy> Sorter<R> {
         }
         let ahead = (AHEAD_BYTES / size_of::<R>() / runs.len()) as u64;
         let ahead = ahead.max(LEAST_AHEAD);
-        let mut merge = Merge { store: self.spilled, runs, heads: BinaryHeap::new(), ahead };
+        let mut merge = MergedRuns { store: self.spilled, runs, heads: BinaryHeap::new(), ahead };
         for run in 0..merge.runs.len() {
             merge.refill(run)?;
         }
@@ -94,7 +94,7 @@ impl<R: FixedRecord + Ord + Copy> Sorter<R> {
 /// Records in order.
 pub(crate) enum Sorted<R> {
     Memory(std::vec::IntoIter<R>),
-    Merge(Merge<R>),
+    Merge(MergedRuns<R>),
 }
 
 impl<R: FixedRecord + Ord> Sorted<R> {
@@ -106,7 +106,7 @@ impl<R: FixedRecord + Ord> Sorted<R> {
     }
 }
 
-pub(crate) struct Merge<R> {
+pub(crate) struct MergedRuns<R> {
     store: RecordStore<R>,
     runs: Vec<SortedRun<R>>,
     heads: BinaryHeap<Reverse<(R, usize)>>,
@@ -120,7 +120,7 @@ struct SortedRun<R> {
     block: std::vec::IntoIter<R>,
 }
 
-impl<R: FixedRecord + Ord> Merge<R> {
+impl<R: FixedRecord + Ord> MergedRuns<R> {
     fn next(&mut self) -> Result<Option<R>, BundleSinkError> {
         let Some(Reverse((record, run))) = self.heads.pop() else { return Ok(None) };
         self.refill(run)?;

@@ -1,7 +1,12 @@
 //! Reads the events of a bundle.
+//!
+//! - `lines`: the lines of the file;
+//! - `event_texts`: texts that are files of their own.
 
+mod event_texts;
 mod lines;
 
+use std::borrow::Cow;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 
@@ -13,6 +18,7 @@ use traj_core::run::{Fold, Place, Prices, Run, RunEvent};
 
 use crate::json_stream::long_rows;
 use crate::verify::{ContentReader, MAX_MANIFEST_BYTES};
+pub(crate) use event_texts::{EventTexts, MOST_RESTORED};
 use lines::for_each_line;
 
 /// A row of `events.jsonl`.
@@ -86,12 +92,12 @@ pub fn read_run_events(
     bundle: &dyn BundleSource,
     visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
 ) -> Result<u64, BundleSourceError> {
-    let mut reader = FactReader { too_long: 0, flow: ControlFlow::Continue(()) };
+    let mut reader = FactReader::new(None);
     bundle.visit(&mut |path, content| match BundleFile::parse(path) {
         Some(BundleFile::Events) => reader.read(content, visit),
         _ => Ok(()),
     })?;
-    Ok(reader.too_long)
+    Ok(reader.counts.too_long)
 }
 
 /// Reads what the manifest and the events of a bundle state, in this order, until
@@ -101,7 +107,25 @@ pub(crate) fn read_facts(
     bundle: &dyn BundleSource,
     visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
 ) -> Result<u64, BundleSourceError> {
-    let mut reader = FactReader { too_long: 0, flow: ControlFlow::Continue(()) };
+    Ok(read_facts_with(bundle, None, visit)?.too_long)
+}
+
+/// How many rows of a bundle are special.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowCounts {
+    /// Rows that are too long to read.
+    pub(crate) too_long: u64,
+    /// Rows that refer to long texts.
+    pub(crate) with_long_texts: u64,
+}
+
+/// As [`read_facts`]; puts long texts back into the rows that refer to them.
+pub(crate) fn read_facts_with(
+    bundle: &dyn BundleSource,
+    texts: Option<&mut EventTexts>,
+    visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
+) -> Result<RowCounts, BundleSourceError> {
+    let mut reader = FactReader::new(texts);
     bundle.visit(&mut |path, content| {
         match BundleFile::parse(path) {
             Some(BundleFile::Manifest) => {
@@ -118,7 +142,7 @@ pub(crate) fn read_facts(
         }
         Ok(())
     })?;
-    Ok(reader.too_long)
+    Ok(reader.counts)
 }
 
 /// Reads a bundle's run from its manifest and its events. Returns it with the
@@ -140,12 +164,17 @@ pub fn read_run(
 }
 
 /// Reads `events.jsonl` as facts.
-struct FactReader {
-    too_long: u64,
+struct FactReader<'t> {
+    texts: Option<&'t mut EventTexts>,
+    counts: RowCounts,
     flow: ControlFlow<()>,
 }
 
-impl FactReader {
+impl<'t> FactReader<'t> {
+    fn new(texts: Option<&'t mut EventTexts>) -> Self {
+        Self { texts, counts: RowCounts::default(), flow: ControlFlow::Continue(()) }
+    }
+
     fn read(
         &mut self,
         content: &mut dyn BundleContent,
@@ -154,19 +183,39 @@ impl FactReader {
         if self.flow.is_break() {
             return Ok(());
         }
+        let mut failure = None;
         for_each_row(content, &mut |number, row| {
             match row {
-                EventRow::Event(row) => {
-                    Dialect::Bundle.decode(row, Place::line(number), &mut |event| {
-                        if self.flow.is_continue() {
-                            self.flow = visit(&event);
-                        }
-                    });
-                }
-                EventRow::TooLong => self.too_long += 1,
+                EventRow::Event(row) => match self.restored(row) {
+                    Ok(row) => {
+                        Dialect::Bundle.decode(&row, Place::line(number), &mut |event| {
+                            if self.flow.is_continue() {
+                                self.flow = visit(&event);
+                            }
+                        });
+                    }
+                    Err(error) => {
+                        failure = Some(error);
+                        self.flow = ControlFlow::Break(());
+                    }
+                },
+                EventRow::TooLong => self.counts.too_long += 1,
                 EventRow::Damaged(_) => {}
             }
             self.flow
-        })
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// A row with its long texts.
+    fn restored<'l>(&mut self, row: &'l Json<'l>) -> Result<Cow<'l, Json<'l>>, BundleSourceError> {
+        if !event_texts::refers_to_text(row) {
+            return Ok(Cow::Borrowed(row));
+        }
+        self.counts.with_long_texts += 1;
+        let Some(texts) = &mut self.texts else { return Ok(Cow::Borrowed(row)) };
+        let mut row = row.clone();
+        texts.restore(&mut row)?;
+        Ok(Cow::Owned(row))
     }
 }

@@ -22,7 +22,7 @@ use traj_core::run::{
 use traj_core::timestamp::UnixMillis;
 
 use crate::inspect::report::UsageSummary;
-use queue::{Hold, Queue};
+use queue::{StepHold, StepQueue};
 use step::usage_of_one;
 
 pub use detail::{StepNotes, StoryDetail, TextAmount};
@@ -40,23 +40,23 @@ const SHORT: usize = 500;
 
 /// The first failure, in the form in which a step can be compared with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum First {
+enum FirstFailureKey {
     Call(u64),
     Error(u64),
     Nothing,
 }
 
-/// A run as a conversation, told step by step while its events are read. Steps
+/// A run as a conversation, shown step by step while its events are read. Steps
 /// that are not complete yet hold back those after them, within limits.
 #[derive(Debug)]
 pub struct Story<S: StepNotes = ()> {
     fold: Fold,
     detail: StoryDetail,
     notes: S,
-    first_failure: First,
+    first_failure: FirstFailureKey,
     /// The kind of record from which model calls are counted.
     scope: UsageScope,
-    queue: Queue<S::Note>,
+    queue: StepQueue<S::Note>,
     /// The number of the last call that became a step.
     last_call: u64,
     turn: Turn,
@@ -86,9 +86,9 @@ impl<S: StepNotes> Story<S> {
     #[must_use]
     pub fn with_notes(run: &Run, prices: Prices, detail: StoryDetail, notes: S) -> Self {
         let first_failure = match &run.first_failure {
-            Some(FirstFailure::Call(call)) => First::Call(call.number),
-            Some(FirstFailure::Error { seq, .. }) => First::Error(*seq),
-            _ => First::Nothing,
+            Some(FirstFailure::Call(call)) => FirstFailureKey::Call(call.number),
+            Some(FirstFailure::Error { seq, .. }) => FirstFailureKey::Error(*seq),
+            _ => FirstFailureKey::Nothing,
         };
         Self {
             fold: Fold::new(prices),
@@ -96,7 +96,7 @@ impl<S: StepNotes> Story<S> {
             notes,
             first_failure,
             scope: run.usage_scope,
-            queue: Queue::default(),
+            queue: StepQueue::default(),
             last_call: 0,
             turn: Turn::default(),
             artifacts: None,
@@ -143,7 +143,8 @@ impl<S: StepNotes> Story<S> {
             _ => None,
         };
         let is_error = matches!(&what, What::Error { .. } | What::Ended { error: Some(_), .. });
-        let is_first_failure = is_error && self.first_failure == First::Error(event.place.line);
+        let is_first_failure =
+            is_error && self.first_failure == FirstFailureKey::Error(event.place.line);
         let entry = event.entry.map(str::to_owned);
         let (turn, note) = (self.turn.number, self.notes.begin(event));
         StoryStep { turn, at: event.at, sub_agent, entry, is_first_failure, note, what }
@@ -151,7 +152,7 @@ impl<S: StepNotes> Story<S> {
 
     fn push(&mut self, event: &RunEvent<'_>, what: What) {
         let step = self.step(event, what);
-        self.queue.push(step, Hold::Nothing);
+        self.queue.push(step, StepHold::Nothing);
     }
 
     fn text(&self, content: &traj_core::run::Content<'_>, lines: usize) -> Excerpt {
@@ -174,7 +175,7 @@ impl<S: StepNotes> Story<S> {
             last.as_millis().saturating_sub(began.as_millis()).max(0).unsigned_abs()
         });
         let what = What::Turn { duration_millis: took, usage: UsageSummary::of(&turn.totals) };
-        self.queue.push(StoryStep::new(turn.number, turn.last, what), Hold::Nothing);
+        self.queue.push(StoryStep::new(turn.number, turn.last, what), StepHold::Nothing);
     }
 
     fn prompt(&mut self, prompt: &Prompt<'_>, event: &RunEvent<'_>) {
@@ -230,7 +231,7 @@ impl<S: StepNotes> Story<S> {
             // The other file stated it too, or a result came first. The longer
             // text wins.
             let notes = &mut self.notes;
-            self.queue.change(Hold::Call(key.number), |step| {
+            self.queue.change(StepHold::Call(key.number), |step| {
                 notes.join(&mut step.note, event);
                 if let What::Call(shown) = &mut step.what
                     && shown.command.as_ref().map_or(0, String::len)
@@ -240,7 +241,7 @@ impl<S: StepNotes> Story<S> {
                 }
             });
             if let Some(entry) = event.entry {
-                self.queue.move_after_entry(Hold::Call(key.number), entry);
+                self.queue.move_after_entry(StepHold::Call(key.number), entry);
             }
         } else {
             self.last_call = key.number;
@@ -258,8 +259,8 @@ impl<S: StepNotes> Story<S> {
 
     fn push_call(&mut self, call: ShownCall, event: &RunEvent<'_>, key: CallKey) {
         let mut step = self.step(event, What::Call(call));
-        step.is_first_failure = self.first_failure == First::Call(key.number);
-        self.queue.push(step, Hold::Call(key.number));
+        step.is_first_failure = self.first_failure == FirstFailureKey::Call(key.number);
+        self.queue.push(step, StepHold::Call(key.number));
     }
 
     fn result(&mut self, result: &ToolResultFact<'_>, event: &RunEvent<'_>, taken: &Taken) {
@@ -267,10 +268,10 @@ impl<S: StepNotes> Story<S> {
         let output = self.text(&result.content, OUTPUT_LINES);
         if key.number <= self.last_call {
             let notes = &mut self.notes;
-            self.queue.change(Hold::Call(key.number), |step| {
+            self.queue.change(StepHold::Call(key.number), |step| {
                 notes.join(&mut step.note, event);
                 if let What::Call(shown) = &mut step.what {
-                    if output.bytes() > shown.output.bytes() {
+                    if output.is_longer_than(&shown.output) {
                         shown.output = output;
                     }
                     shown.is_truncated |= result.is_truncated;
@@ -291,13 +292,13 @@ impl<S: StepNotes> Story<S> {
         };
         shown.set_outcome(&result.outcome);
         self.push_call(shown, event, key);
-        self.queue.settle(Hold::Call(key.number));
+        self.queue.settle(StepHold::Call(key.number));
     }
 
     /// Updates the step of a call from the fold.
     fn update(&mut self, key: CallKey) {
         let Some(state) = self.fold.call(key) else { return };
-        self.queue.change(Hold::Call(key.number), |step| {
+        self.queue.change(StepHold::Call(key.number), |step| {
             if let What::Call(shown) = &mut step.what {
                 if let Some(outcome) = state.outcome {
                     shown.set_outcome(outcome);
@@ -306,7 +307,7 @@ impl<S: StepNotes> Story<S> {
             }
         });
         if state.is_settled {
-            self.queue.settle(Hold::Call(key.number));
+            self.queue.settle(StepHold::Call(key.number));
         }
     }
 

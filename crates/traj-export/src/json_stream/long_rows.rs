@@ -40,7 +40,7 @@ const PIECE: usize = 256 * 1024;
 
 /// A value that was replaced by a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Giant {
+pub(crate) struct CutValue {
     /// The name of its blob: the digest of its JSON as written in the source.
     pub(crate) digest: BlobDigest,
     /// Where it is in the source; for a string, without its quotes.
@@ -67,7 +67,7 @@ pub(crate) enum LoadedRow {
 pub(crate) struct ShortenedRow {
     pub(crate) bytes: Vec<u8>,
     /// The values that become blobs.
-    pub(crate) giants: Vec<Giant>,
+    pub(crate) giants: Vec<CutValue>,
     /// How many media were replaced.
     pub(crate) media: u64,
 }
@@ -224,7 +224,7 @@ fn settle(
             place.length
         );
         edits.push((giant.marker, marker));
-        giants.push(Giant { digest, place, is_text: giant.is_text });
+        giants.push(CutValue { digest, place, is_text: giant.is_text });
     }
     Ok(ShortenedRow { bytes: edited(copy, edits), giants, media })
 }

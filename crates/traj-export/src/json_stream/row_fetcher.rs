@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use traj_core::port::{Source, SourceError};
 
-use crate::json_stream::long_rows::{self, Giant, LoadedRow, ShortenedRow};
+use crate::json_stream::long_rows::{self, CutValue, LoadedRow, ShortenedRow};
 use crate::json_stream::rows::ByteRange;
 
 /// How much is read ahead while rows are requested in file order.
@@ -21,7 +21,7 @@ pub(crate) struct RowFetcher<'s> {
     start: u64,
     ahead: usize,
     /// The values that were cut from rows.
-    pub(crate) giants: Vec<Giant>,
+    pub(crate) giants: Vec<CutValue>,
     /// How many media were replaced in rows that were appended.
     pub(crate) media: u64,
 }

@@ -40,6 +40,8 @@ pub(crate) struct Element<'s> {
     pub(crate) value: &'s [u8],
     /// The line it starts in, 1-based.
     pub(crate) line: u64,
+    /// The offset of its value in the document.
+    pub(crate) offset: u64,
 }
 
 /// The range of an element in the buffer.
@@ -64,6 +66,8 @@ pub(crate) struct Splitter<'b> {
     at: usize,
     /// Where the current value starts; bytes before it are no longer needed.
     start: usize,
+    /// The offset of the buffer in the document.
+    dropped: u64,
     line: u64,
     is_drained: bool,
     state: SplitState,
@@ -79,6 +83,7 @@ impl<'b> Splitter<'b> {
             window: ReadBuffer::default(),
             at: 0,
             start: 0,
+            dropped: 0,
             line: 1,
             is_drained: false,
             state: SplitState::Start,
@@ -96,8 +101,9 @@ impl<'b> Splitter<'b> {
     ) -> Result<Option<Element<'_>>, SplitError> {
         let found = self.find(item_length)?;
         let Some(ElementRange { is_item, value, line }) = found else { return Ok(None) };
+        let offset = self.dropped + value.start as u64;
         let value = self.window.filled().get(value).unwrap_or_default();
-        Ok(Some(Element { name: self.name.as_deref(), is_item, value, line }))
+        Ok(Some(Element { name: self.name.as_deref(), is_item, value, line, offset }))
     }
 
     fn find(&mut self, item_length: Option<usize>) -> Result<Option<ElementRange>, SplitError> {
@@ -333,6 +339,7 @@ impl<'b> Splitter<'b> {
         }
         let read = self.window.fill(self.start, PIECE, |piece| self.bytes.read(piece));
         self.at -= self.start;
+        self.dropped += self.start as u64;
         self.start = 0;
         let read = read.map_err(SplitError::Read)?;
         self.is_drained = read == 0;

@@ -12,7 +12,7 @@ use std::thread;
 
 /// The result of filling a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fill {
+pub(crate) enum BatchFill {
     /// There was no input left.
     Done,
     /// A batch to work on.
@@ -22,7 +22,7 @@ pub(crate) enum Fill {
     Exclusive,
 }
 
-impl Fill {
+impl BatchFill {
     /// The result for a batch of this many bytes.
     pub(crate) const fn of(bytes: usize) -> Self {
         const EXCLUSIVE: usize = 1024 * 1024;
@@ -30,20 +30,20 @@ impl Fill {
     }
 }
 
-/// Fills, works on and empties batches until `fill` returns [`Fill::Done`].
+/// Fills, works on and empties batches until `fill` returns [`BatchFill::Done`].
 ///
 /// `fill` and `empty` see the batches in the same order, one at a time; `work`
 /// runs on all of them in parallel, except on exclusive ones. The calling
 /// thread is one of the workers. The first error in that order ends the work.
 pub(crate) fn in_turn<B: Default, E: Send>(
     workers: NonZeroUsize,
-    mut fill: impl FnMut(&mut B) -> Result<Fill, E> + Send,
+    mut fill: impl FnMut(&mut B) -> Result<BatchFill, E> + Send,
     work: impl Fn(&mut B) + Sync,
     mut empty: impl FnMut(&mut B) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     if workers.get() == 1 {
         let mut batch = B::default();
-        while fill(&mut batch)? != Fill::Done {
+        while fill(&mut batch)? != BatchFill::Done {
             work(&mut batch);
             empty(&mut batch)?;
         }
@@ -60,17 +60,17 @@ pub(crate) fn in_turn<B: Default, E: Send>(
             let mut filling = lock(&filling);
             let Some((number, filled)) = filling.next(&mut batch) else { return };
             // No other batch is filled while this lock is held.
-            let alone = matches!(filled, Ok(Fill::Exclusive)).then_some(filling);
-            if let Ok(Fill::Batch) = filled {
+            let alone = matches!(filled, Ok(BatchFill::Exclusive)).then_some(filling);
+            if let Ok(BatchFill::Batch) = filled {
                 work(&mut batch);
             }
             let is_over = emptying.take_turn(number, |empty| {
                 let filled = filled?;
-                if filled == Fill::Exclusive {
+                if filled == BatchFill::Exclusive {
                     // All earlier batches are done now.
                     work(&mut batch);
                 }
-                let is_filled = filled != Fill::Done;
+                let is_filled = filled != BatchFill::Done;
                 if is_filled { empty(&mut batch).map(|()| true) } else { Ok(false) }
             });
             drop(alone);
@@ -102,12 +102,12 @@ struct BatchFiller<F> {
 impl<F> BatchFiller<F> {
     /// Fills a batch and returns its number and the result; `None` once the
     /// input has ended.
-    fn next<B, E>(&mut self, batch: &mut B) -> Option<(u64, Result<Fill, E>)>
+    fn next<B, E>(&mut self, batch: &mut B) -> Option<(u64, Result<BatchFill, E>)>
     where
-        F: FnMut(&mut B) -> Result<Fill, E>,
+        F: FnMut(&mut B) -> Result<BatchFill, E>,
     {
         let filled = self.action.as_mut()?(batch);
-        if !matches!(filled, Ok(Fill::Batch | Fill::Exclusive)) {
+        if !matches!(filled, Ok(BatchFill::Batch | BatchFill::Exclusive)) {
             self.action = None;
         }
         let number = self.number;
@@ -224,9 +224,9 @@ mod tests {
                 Some(number) => {
                     *batch = number;
                     // Some batches run alone.
-                    Ok(if number % 10 == 9 { Fill::Exclusive } else { Fill::Batch })
+                    Ok(if number % 10 == 9 { BatchFill::Exclusive } else { BatchFill::Batch })
                 }
-                None => Ok(Fill::Done),
+                None => Ok(BatchFill::Done),
             },
             |batch| *batch = work(*batch),
             |batch| {
@@ -266,7 +266,7 @@ mod tests {
                 workers(many),
                 |(): &mut ()| {
                     filled += 1;
-                    if filled > 9 { Err("gone") } else { Ok(Fill::Batch) }
+                    if filled > 9 { Err("gone") } else { Ok(BatchFill::Batch) }
                 },
                 |()| (),
                 |()| {
@@ -280,14 +280,14 @@ mod tests {
 
     /// Runs `many` batches on two workers. Returns how many were between
     /// filling and emptying at the same time, at most.
-    fn most_at_a_time(fill: Fill, many: usize, work: impl Fn() + Sync) -> usize {
+    fn most_at_a_time(fill: BatchFill, many: usize, work: impl Fn() + Sync) -> usize {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut left = many;
         let outcome = in_turn(
             workers(2),
             |(): &mut ()| {
                 if left == 0 {
-                    return Ok::<_, ()>(Fill::Done);
+                    return Ok::<_, ()>(BatchFill::Done);
                 }
                 left -= 1;
                 most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -310,12 +310,12 @@ mod tests {
         let wait = || {
             both_there.wait();
         };
-        assert_eq!(most_at_a_time(Fill::of(1), 100, wait), 2);
+        assert_eq!(most_at_a_time(BatchFill::of(1), 100, wait), 2);
     }
 
     #[test]
     fn an_exclusive_batch_runs_alone() {
-        assert_eq!(most_at_a_time(Fill::of(1 << 20), 100, thread::yield_now), 1);
+        assert_eq!(most_at_a_time(BatchFill::of(1 << 20), 100, thread::yield_now), 1);
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
             let mut filled = 0;
             let fill = |(): &mut ()| {
                 filled += 1;
-                Ok::<_, ()>(if filled > 9 { Fill::Done } else { Fill::Batch })
+                Ok::<_, ()>(if filled > 9 { BatchFill::Done } else { BatchFill::Batch })
             };
             assert_eq!(in_turn(workers(many), fill, |()| (), |()| Ok(())), Ok(()));
             assert_eq!(filled, 10);

@@ -11,7 +11,7 @@ use traj_core::json::{Json, ParseError};
 use traj_core::port::BundleFile;
 use traj_core::redaction::TextHasher;
 
-use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore};
+use crate::index::record_store::{FixedRecord, RecordDecoder, RecordEncoder, RecordStore};
 use crate::json_stream::splitter::SplitError;
 
 /// The note on one part.
@@ -38,13 +38,13 @@ impl PartNote {
 impl FixedRecord for PartNote {
     const SIZE: usize = 13;
 
-    fn encode(&self, bytes: &mut Encoder<'_>) {
+    fn encode(&self, bytes: &mut RecordEncoder<'_>) {
         bytes.u32(self.length.map_or(0, NonZeroU32::get));
         bytes.u64(self.seen.unwrap_or_default());
         bytes.u8(u8::from(self.seen.is_some()));
     }
 
-    fn decode(bytes: &mut Decoder<'_>) -> Self {
+    fn decode(bytes: &mut RecordDecoder<'_>) -> Self {
         let length = NonZeroU32::new(bytes.u32());
         let hash = bytes.u64();
         Self { length, seen: (bytes.u8() == 1).then_some(hash) }

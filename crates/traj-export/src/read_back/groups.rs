@@ -12,7 +12,7 @@ use traj_core::limits::Reading;
 
 use crate::json_stream::buffer::ReadBuffer;
 use crate::json_stream::splitter::{ByteStream, SplitError, Splitter};
-use crate::parallel::ordered::Fill;
+use crate::parallel::ordered::BatchFill;
 use crate::parallel::reusable::Reusable;
 use crate::read_back::approved_parts::{FileNotes, PartNote};
 
@@ -96,9 +96,9 @@ impl PartGroup {
     }
 
     /// The result of filling the group.
-    fn filled(&self) -> Fill {
+    fn filled(&self) -> BatchFill {
         let bytes = self.bytes.filled().len();
-        if self.places.is_empty() { Fill::Done } else { Fill::of(bytes) }
+        if self.places.is_empty() { BatchFill::Done } else { BatchFill::of(bytes) }
     }
 
     /// Whether the group is full with this many bytes and its parts.
@@ -114,7 +114,7 @@ pub(crate) trait PartReader: Send {
         &mut self,
         group: &mut PartGroup,
         notes: &mut FileNotes<'_>,
-    ) -> Result<Fill, SplitError>;
+    ) -> Result<BatchFill, SplitError>;
 }
 
 /// The members and items of a document. Only items have notes.
@@ -135,7 +135,7 @@ impl PartReader for ElementParts<'_> {
         &mut self,
         group: &mut PartGroup,
         notes: &mut FileNotes<'_>,
-    ) -> Result<Fill, SplitError> {
+    ) -> Result<BatchFill, SplitError> {
         while !group.is_full(group.bytes.filled().len()) {
             let length = notes.peek()?.byte_length();
             let Some(element) = self.splitter.next(length)? else { break };
@@ -185,13 +185,13 @@ impl<'b> LineParts<'b> {
     }
 
     /// Checks that nothing follows: a file without events is a single line end.
-    fn expect_end(&mut self, group: &mut PartGroup) -> Result<Fill, SplitError> {
+    fn expect_end(&mut self, group: &mut PartGroup) -> Result<BatchFill, SplitError> {
         loop {
             if group.bytes.filled().len() > 1 {
                 return Err(SplitError::NotJson { line: 2 });
             }
             if self.is_drained {
-                return Ok(Fill::Done);
+                return Ok(BatchFill::Done);
             }
             self.read_more(group)?;
         }
@@ -203,7 +203,7 @@ impl PartReader for LineParts<'_> {
         &mut self,
         group: &mut PartGroup,
         notes: &mut FileNotes<'_>,
-    ) -> Result<Fill, SplitError> {
+    ) -> Result<BatchFill, SplitError> {
         group.bytes.push(&self.rest);
         let (mut start, mut searched) = (0, 0);
         while !group.is_full(start) {
@@ -268,7 +268,7 @@ mod tests {
         let mut parts = LineParts::new(&mut sips);
         let (mut lines, mut groups) = (Vec::new(), 0);
         let mut group = PartGroup::default();
-        while parts.fill(&mut group, &mut FileNotes::none())? != Fill::Done {
+        while parts.fill(&mut group, &mut FileNotes::none())? != BatchFill::Done {
             lines.extend(group.parts().map(|part| (part.line, part.bytes.to_vec())));
             groups += 1;
             group.empty();

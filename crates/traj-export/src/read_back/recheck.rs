@@ -48,18 +48,21 @@ pub(crate) fn recheck(
 mod tests {
     use std::num::NonZeroUsize;
 
+    use traj_core::constant_text;
     use traj_core::port::BundleFile;
-    use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy, Redactor, TextHasher};
+    use traj_core::redaction::{
+        ConstantText, MarkerKey, RedactedText, RedactionPolicy, Redactor, TextHasher,
+    };
 
     use super::*;
     use crate::bundle::output::FileOutput;
     use crate::index::record_store::tests::spool;
     use crate::progress::Silent;
 
-    fn check(file: BundleFile, content: &'static str) -> Result<(), ExportError> {
+    fn check(file: BundleFile, content: ConstantText) -> Result<(), ExportError> {
         let mut bundle = spool();
         let mut text = RedactedText::new();
-        text.push_static(content);
+        text.push_constant(content);
         let written = FileOutput::put(&mut *bundle, file, &text.finish())?;
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let scan = Scan::new(&redactor, NonZeroUsize::MIN);
@@ -72,7 +75,7 @@ mod tests {
         // Split so that secret scanners do not flag this file.
         const LINE: &str =
             concat!("{\"a\":1}\n{\"b\":\"ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\"}\n");
-        let error = check(BundleFile::Events, LINE).unwrap_err();
+        let error = check(BundleFile::Events, constant_text!(LINE)).unwrap_err();
         let ExportError::SecretsRemain { findings } = &error else { panic!("{error}") };
         assert_eq!((findings[0].file.as_str(), findings[0].line), ("events.jsonl", 2));
         assert!(!format!("{error} {error:?}").contains("0123456789"));
@@ -81,10 +84,10 @@ mod tests {
     #[test]
     fn an_unreadable_file_fails_the_export() {
         for (file, content, line) in [
-            (BundleFile::Events, "{\"a\":1}\n{\"b\"\n", 2),
-            (BundleFile::Events, "{\"a\":1}", 1),
-            (BundleFile::Tools, "[1,\n2", 2),
-            (BundleFile::SessionBranch, "{\"entries\":[{\"a\":}]}", 1),
+            (BundleFile::Events, constant_text!("{\"a\":1}\n{\"b\"\n"), 2),
+            (BundleFile::Events, constant_text!("{\"a\":1}"), 1),
+            (BundleFile::Tools, constant_text!("[1,\n2"), 2),
+            (BundleFile::SessionBranch, constant_text!("{\"entries\":[{\"a\":}]}"), 1),
         ] {
             let error = check(file, content).unwrap_err();
             assert!(

@@ -214,7 +214,9 @@ fn named<'a>(name: impl Into<Cow<'a, str>>, value: Json<'a>) -> Json<'a> {
 fn source_files(value: Json<'_>) -> Json<'_> {
     let Json::Object(files) = value else { return named(SOURCE_FILES, value) };
     let files = files.into_iter().map(|(name, path)| match path {
-        Json::String(_) if SOURCE_ROLES.contains(&&*name) => Json::Array(vec![path]),
+        Json::String(_) if SOURCE_ROLES.iter().any(|role| role.as_str() == &*name) => {
+            Json::Array(vec![path])
+        }
         other => named(name, other),
     });
     Json::Array(files.collect())

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use traj_core::capture::BlobDigest;
+use traj_core::constant_text;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source, SourceError};
 use traj_core::redaction::{MediaStream, RedactedText, RedactionReport, Redactor};
 
 use super::directory::RecordedBlobs;
 use crate::bundle::output::{FileOutput, WrittenFile, hex};
 use crate::error::ExportError;
-use crate::json_stream::long_rows::Giant;
+use crate::json_stream::long_rows::CutValue;
 use crate::json_stream::source_bytes::DigestedBytes;
 use crate::json_stream::splitter::{ByteStream, ReadError};
 use crate::json_stream::string::LiteralBytes;
@@ -28,7 +29,7 @@ impl RecordedBlobs<'_> {
     pub(crate) fn copy<'g>(
         &self,
         mut referenced: BTreeSet<BlobDigest>,
-        giants: impl Iterator<Item = (&'g dyn Source, Vec<Giant>)>,
+        giants: impl Iterator<Item = (&'g dyn Source, Vec<CutValue>)>,
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
         report: &mut RedactionReport,
@@ -110,7 +111,7 @@ impl BlobCopies<'_> {
 /// Copies a value that was too large for its row into a file of the bundle.
 pub(super) fn copy_giant(
     source: &dyn Source,
-    giant: &Giant,
+    giant: &CutValue,
     file: BundleFile,
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
@@ -171,7 +172,7 @@ fn copy_text(
             // A blob keeps its exact content; other texts end with a line end.
             if is_line_open && !matches!(file, BundleFile::Blob(_)) {
                 let mut end = RedactedText::new();
-                end.push_static("\n");
+                end.push_constant(constant_text!("\n"));
                 output.append(&end.finish()).map_err(failed)?;
             }
             output.finish().map_err(failed)

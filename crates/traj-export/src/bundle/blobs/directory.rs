@@ -83,7 +83,7 @@ pub(super) fn cut_marker<'e>(value: &'e Json<'_>) -> Option<(&'e str, BlobDigest
 }
 
 /// The reason and the blob that a marker object states.
-pub(super) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDigest)> {
+pub(crate) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDigest)> {
     let is_cut = object.get("truncated").and_then(Json::as_bool) == Some(true);
     let digest = BlobDigest::parse(object.get("blob")?.as_str()?)?;
     is_cut.then_some((object.get("reason")?.as_str()?, digest))

@@ -4,13 +4,14 @@
 //! As plain text, they would be cut at positions where no rule can recognise a
 //! value. As one JSON document, they would not fit into memory.
 
+use traj_core::constant_text;
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 
 use super::copy::{Uncopied, changed, unreadable};
 use crate::bundle::output::{FileOutput, WrittenFile};
-use crate::json_stream::long_rows::{self, Giant};
+use crate::json_stream::long_rows::{self, CutValue};
 use crate::json_stream::rows::ByteRange;
 use crate::json_stream::source_bytes::SourceBytes;
 use crate::json_stream::splitter::{Element, ReadError, SplitError, Splitter};
@@ -23,7 +24,7 @@ const LINES: usize = 256 * 1024;
 /// Copies a list or an object, line by line.
 pub(super) fn copy_lines(
     source: &dyn Source,
-    giant: &Giant,
+    giant: &CutValue,
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
@@ -51,7 +52,7 @@ pub(super) fn copy_lines(
     };
     let visited = visit(source, giant.place, |line| {
         lines.push_json(redactor.json(line, report).view());
-        lines.push_static("\n");
+        lines.push_constant(constant_text!("\n"));
         if lines.len() < next_try {
             return Ok(());
         }
@@ -158,7 +159,7 @@ mod tests {
         let mut bundle = MemoryBundleSink::new().begin(&name, NameTaken::Refuse).unwrap();
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let place = ByteRange { offset: 0, length: 100 };
-        let giant = Giant { place, digest: BlobDigest::of(b""), is_text: false };
+        let giant = CutValue { place, digest: BlobDigest::of(b""), is_text: false };
         let mut report = RedactionReport::default();
         let copied = copy_lines(&BrokenSource, &giant, &mut *bundle, &redactor, &mut report);
         assert!(matches!(

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use traj_core::capture::BlobDigest;
+use traj_core::constant_text;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
@@ -12,7 +13,7 @@ use super::copy::{Uncopied, copy_giant};
 use super::directory::{RecordedBlobs, cut_marker};
 use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::error::ExportError;
-use crate::json_stream::long_rows::{Giant, SHORTENED};
+use crate::json_stream::long_rows::{CutValue, SHORTENED};
 
 /// A string of an event.
 #[derive(Clone, Debug)]
@@ -26,13 +27,13 @@ pub(crate) enum EventText<'a> {
 pub(crate) struct CutText<'a> {
     digest: BlobDigest,
     /// Where it is in the sidecar; `None` if it is in the blob directory.
-    giant: Option<&'a Giant>,
+    giant: Option<&'a CutValue>,
 }
 
 impl<'a> EventText<'a> {
     /// The string that a value is or refers to, if any. An export's marker
     /// counts only if it refers to one of these giants.
-    pub(crate) fn of(value: &'a Json<'_>, giants: &'a [Giant]) -> Option<Self> {
+    pub(crate) fn of(value: &'a Json<'_>, giants: &'a [CutValue]) -> Option<Self> {
         if let Some(text) = value.as_str() {
             return Some(Self::Whole(text));
         }
@@ -135,7 +136,9 @@ impl<'f> LongTexts<'f> {
             Err(Uncopied::Warned(_)) => {
                 let Some(described) = self.describe(EventText::Cut(text))? else { return Ok(None) };
                 let mut content = RedactedText::new();
-                content.push_cow(&redactor.text(&described, report)).push_static("\n");
+                content
+                    .push_cow(&redactor.text(&described, report))
+                    .push_constant(constant_text!("\n"));
                 Ok(Some(FileOutput::put(bundle, file, &content.finish())?))
             }
         }

@@ -1,5 +1,6 @@
 //! Writes `session-branch.json`.
 
+use traj_core::constant_text;
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
@@ -32,12 +33,12 @@ impl BranchFile {
         members.push("header", header.zip(text.as_ref()).map_or(Json::Null, SessionHeader::parse));
         members.push("leafId", leaf_id.map_or(Json::Null, Json::from));
         let members = redactor.json_settled(Json::Object(members), &LINKS, report);
-        for name in ["header", "leafId"] {
-            if let Some(value) = members.view().get(name) {
+        for name in constant_text!(["header", "leafId"]) {
+            if let Some(value) = members.view().get(name.as_str()) {
                 file.member(name, value)?;
             }
         }
-        Ok(Self { entries: file.array("entries")? })
+        Ok(Self { entries: file.array(constant_text!("entries"))? })
     }
 
     /// Writes the entries of a batch, and the notes on them.

@@ -10,7 +10,7 @@ use traj_core::port::Source;
 use traj_core::timestamp::UnixMillis;
 
 use crate::error::ExportError;
-use crate::index::{Branch, BranchStep, EntryRecord, SessionIndex, row_id, row_text};
+use crate::index::{BranchEntries, BranchStep, EntryRecord, SessionIndex, row_id, row_text};
 use crate::json_stream::row_fetcher::RowFetcher;
 
 /// An entry to process.
@@ -54,14 +54,18 @@ impl SessionHeader {
 pub(crate) struct EntryRows<'s> {
     pub(super) fetcher: RowFetcher<'s>,
     index: SessionIndex,
-    branch: Branch,
+    branch: BranchEntries,
     at: u64,
     /// The entry at `at`, once it was peeked at.
     next: Option<(BranchStep, EntryRecord)>,
 }
 
 impl<'s> EntryRows<'s> {
-    pub(crate) const fn new(source: &'s dyn Source, index: SessionIndex, branch: Branch) -> Self {
+    pub(crate) const fn new(
+        source: &'s dyn Source,
+        index: SessionIndex,
+        branch: BranchEntries,
+    ) -> Self {
         Self { fetcher: RowFetcher::new(source), index, branch, at: 0, next: None }
     }
 

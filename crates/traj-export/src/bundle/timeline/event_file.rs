@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use traj_core::capture::BlobDigest;
+use traj_core::constant_text;
 use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedSpill, RedactedText};
@@ -90,7 +91,7 @@ impl EventFile {
             *at = end;
             let written = out.as_bytes().get(start..).unwrap_or_default();
             notes.push(pass.note(written, line.is_seen), spool)?;
-            out.push_static("\n");
+            out.push_constant(constant_text!("\n"));
             if !line.fits {
                 self.unfit.get_or_insert(self.lines);
             }
@@ -113,7 +114,7 @@ impl EventFile {
         if self.lines == 0 {
             // Other readers expect at least one line end.
             let mut line_end = RedactedText::new();
-            line_end.push_static("\n");
+            line_end.push_constant(constant_text!("\n"));
             self.output.append(&line_end.finish())?;
         }
         let Self { output, lines, unfit, prompts, blobs, .. } = self;

@@ -1,5 +1,5 @@
-//! Merges entries, runtime events and kept events in order of time, into
-//! batches.
+//! Merges entries, runtime events and kept events into batches, in chronological
+//! order.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::error::ExportError;
 use crate::index::sorter::Sorted;
 use crate::index::{EventOrigin, EventRecord};
 use crate::json_stream::row_fetcher::RowFetcher;
-use crate::parallel::ordered::Fill;
+use crate::parallel::ordered::BatchFill;
 use crate::parallel::reusable::Reusable;
 
 /// Batches have about this many bytes.
@@ -67,7 +67,7 @@ pub(super) struct Feed<'f, 's> {
 }
 
 impl<'f, 's> Feed<'f, 's> {
-    /// Entries, which must be in order of time, and runtime events.
+    /// Entries, which must be in chronological order, and runtime events.
     pub(super) const fn of_all(
         entries: Option<&'f mut EntryRows<'s>>,
         order: Sorted<EventRecord>,
@@ -91,7 +91,7 @@ impl<'f, 's> Feed<'f, 's> {
     }
 
     /// Fills an empty batch with the next items.
-    pub(super) fn fill(&mut self, group: &mut TimelineBatch) -> Result<Fill, ExportError> {
+    pub(super) fn fill(&mut self, group: &mut TimelineBatch) -> Result<BatchFill, ExportError> {
         while group.rows.len() + group.kept.len() < GROUP_BYTES {
             let entry_at = match &mut self.entries {
                 Some(entries) => entries.next_instant()?,
@@ -113,7 +113,7 @@ impl<'f, 's> Feed<'f, 's> {
         }
         let is_empty = group.items.is_empty();
         let bytes = group.rows.len() + group.kept.len();
-        Ok(if is_empty { Fill::Done } else { Fill::of(bytes) })
+        Ok(if is_empty { BatchFill::Done } else { BatchFill::of(bytes) })
     }
 
     fn peek_event(&mut self) -> Result<Option<EventRecord>, ExportError> {

@@ -84,6 +84,26 @@ pub(super) struct EventLine {
     pub(super) fits: bool,
 }
 
+impl BatchOutput {
+    /// Adds the lines of the transcript's events from `first` on.
+    fn add_lines(
+        &mut self,
+        first: usize,
+        instant: UnixMillis,
+        is_seen: impl Fn(&EventParts) -> bool,
+    ) {
+        let events = self.transcript.parts().get(first..).unwrap_or_default();
+        self.lines.extend(events.iter().map(|parts| EventLine {
+            head: parts.head,
+            tail: parts.tail,
+            numbers: EventNumbers::Fresh,
+            instant,
+            is_seen: is_seen(parts),
+            fits: true,
+        }));
+    }
+}
+
 /// The numbers that are inserted into an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EventNumbers {
@@ -199,7 +219,7 @@ impl<'c> Worker<'c> {
             mark_skills(skills, &value, &mut done.marks);
         }
         if !done.entry_notes.is_empty() {
-            done.entries.push_static(PrettyArray::BETWEEN);
+            done.entries.push_constant(PrettyArray::BETWEEN);
         }
         let start = done.entries.len();
         let (redacted, is_entry_seen) = pass.redact(value, &mut done.report);
@@ -209,16 +229,9 @@ impl<'c> Worker<'c> {
         done.unknown.extend(unknown_type(redacted.as_ref()).map(NameCounts::key));
         let first = done.transcript.len();
         done.transcript.add_entry(frame, redacted.view(), entry.instant);
-        let events = done.transcript.parts().get(first..).unwrap_or_default();
-        done.lines.extend(events.iter().map(|parts| EventLine {
-            head: parts.head,
-            tail: parts.tail,
-            numbers: EventNumbers::Fresh,
-            instant: entry.instant,
-            // The rules treat a message the same in its entry and in its event.
-            is_seen: self.is_frame_seen && is_entry_seen && parts.is_message,
-            fits: true,
-        }));
+        // The rules treat a message the same in its entry and in its event.
+        let is_message_seen = self.is_frame_seen && is_entry_seen;
+        done.add_lines(first, entry.instant, |parts| is_message_seen && parts.is_message);
     }
 
     /// Processes a row of another program: wraps it as an entry, and makes an
@@ -239,7 +252,7 @@ impl<'c> Worker<'c> {
         self.join(2 * entry.number, &mut value, row, done);
         let row = value;
         if !done.entry_notes.is_empty() {
-            done.entries.push_static(PrettyArray::BETWEEN);
+            done.entries.push_constant(PrettyArray::BETWEEN);
         }
         let start = done.entries.len();
         let wrapped = foreign::wrapped(dialect, entry, row.clone());
@@ -257,15 +270,7 @@ impl<'c> Worker<'c> {
             let (wrapped, event) = (wrapped.view(), event.view());
             transcript.add_made(self.context.frame, wrapped, event, entry.instant);
         });
-        let events = done.transcript.parts().get(first..).unwrap_or_default();
-        done.lines.extend(events.iter().map(|parts| EventLine {
-            head: parts.head,
-            tail: parts.tail,
-            numbers: EventNumbers::Fresh,
-            instant: entry.instant,
-            is_seen: false,
-            fits: true,
-        }));
+        done.add_lines(first, entry.instant, |_| false);
     }
 
     fn runtime_event(&self, row: &[u8], position: u64, done: &mut BatchOutput) {

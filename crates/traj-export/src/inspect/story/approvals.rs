@@ -2,7 +2,7 @@
 
 use traj_core::run::{ApprovalFact, ApprovalOutcome, Fact, RunEvent, Taken, one_line};
 
-use super::queue::Hold;
+use super::queue::StepHold;
 use super::{SHORT, StepNotes, Story, What};
 
 impl<S: StepNotes> Story<S> {
@@ -19,7 +19,7 @@ impl<S: StepNotes> Story<S> {
         let decision = approval.decision.map(ApprovalOutcome::as_str);
         let notes = &mut self.notes;
         if decided
-            && self.queue.change(Hold::Approval(state.number), |step| {
+            && self.queue.change(StepHold::Approval(state.number), |step| {
                 notes.join(&mut step.note, event);
                 if let What::Approval {
                     subject,
@@ -37,7 +37,7 @@ impl<S: StepNotes> Story<S> {
                 }
             })
         {
-            self.queue.settle(Hold::Approval(state.number));
+            self.queue.settle(StepHold::Approval(state.number));
             return;
         }
         let what = What::Approval {
@@ -47,7 +47,7 @@ impl<S: StepNotes> Story<S> {
             reason: short(approval.reason.as_deref()),
             waited_millis: waited,
         };
-        let hold = if decided { Hold::Nothing } else { Hold::Approval(state.number) };
+        let hold = if decided { StepHold::Nothing } else { StepHold::Approval(state.number) };
         let step = self.step(event, what);
         // The request comes before its call, whichever was written first.
         self.queue.push_before_call(approval.call, step, hold);

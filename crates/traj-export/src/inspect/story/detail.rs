@@ -2,7 +2,7 @@
 
 use traj_core::run::RunEvent;
 
-/// How much of a run is told.
+/// How much of a run is shown.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "readers choose each")]
 pub struct StoryDetail {
@@ -27,7 +27,7 @@ pub enum TextAmount {
     Nothing,
 }
 
-/// Notes for each step what a reader needs besides.
+/// Notes what else a reader needs for each step.
 pub trait StepNotes {
     /// The notes of one step.
     type Note: Default;

@@ -19,6 +19,9 @@ pub struct Excerpt {
     /// The end, after the omitted lines.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub rest: String,
+    /// How many bytes of the string the event does not have.
+    #[serde(skip)]
+    pub bytes_elsewhere: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
@@ -31,6 +34,11 @@ impl Excerpt {
     #[must_use]
     pub fn of(content: &Content<'_>, lines: Option<usize>) -> Self {
         let text = content.to_text();
+        let bytes_elsewhere = content.bytes_elsewhere();
+        if lines.is_none() && bytes_elsewhere > 0 {
+            // Its end is elsewhere.
+            return Self { text, bytes_elsewhere, ..Self::default() };
+        }
         let text = text.trim_end();
         let Some(limit) = lines else {
             return Self { text: text.to_owned(), ..Self::default() };
@@ -44,6 +52,7 @@ impl Excerpt {
             text: joined(text.lines().take(head)),
             hidden_lines: (total - head - tail) as u64,
             rest: joined(text.lines().skip(total - tail)),
+            bytes_elsewhere: 0,
         }
     }
 
@@ -57,6 +66,19 @@ impl Excerpt {
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.text.len() + self.rest.len()
+    }
+
+    /// Whether it has more of a string than another.
+    #[must_use]
+    pub const fn is_longer_than(&self, other: &Self) -> bool {
+        self.bytes() > other.bytes()
+            || (self.bytes() == other.bytes() && self.bytes_elsewhere > other.bytes_elsewhere)
+    }
+
+    /// The size of the string, also of what the event does not have.
+    #[must_use]
+    pub const fn whole_bytes(&self) -> u64 {
+        (self.bytes() as u64).saturating_add(self.bytes_elsewhere)
     }
 }
 

@@ -116,7 +116,7 @@ pub enum What {
         about: String,
     },
     /// Something that only a complete story has: how the run was set up, a
-    /// hook, an attachment, branches that were left.
+    /// hook, an attachment, abandoned branches.
     #[serde(skip)]
     #[schemars(skip)]
     Aside {

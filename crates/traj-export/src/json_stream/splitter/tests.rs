@@ -25,6 +25,8 @@ fn split(document: &str) -> Result<Vec<String>, String> {
         let name = String::from_utf8_lossy(name);
         let mark = if part.is_item { "[]" } else { "" };
         let value = String::from_utf8_lossy(part.value);
+        let start = part.offset as usize;
+        assert_eq!(document.as_bytes()[start..][..part.value.len()], *part.value);
         parts.push(format!("{}:{name}{mark}={}", part.line, value.trim()));
     }
     Ok(parts)
