@@ -1,0 +1,80 @@
+//! A segment as two Parquet files.
+
+use sha2::{Digest as _, Sha256};
+use traj_export::{EventTable, ParquetError, RowsDigest, SessionTable};
+
+use super::cut::Segment;
+use crate::stored_file::{LAYOUT_VERSION, pair};
+use crate::{HostId, Table};
+
+/// A segment that knows whether it is equal to a stored one.
+#[derive(Debug)]
+pub(super) struct SealedSegment {
+    pub(super) segment: Segment,
+    /// The digest of the rows of each table.
+    rows: [String; 2],
+    /// The digest of the rows of both tables.
+    pub(super) digest: String,
+}
+
+/// The digest of a segment, from those of its tables.
+pub(crate) fn digest_of(events: &str, sessions: &str) -> String {
+    let digest = Sha256::new().chain_update(events).chain_update(sessions).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl SealedSegment {
+    /// Writes the host into the rows, and digests them.
+    pub(super) fn new(mut segment: Segment, host: &HostId) -> Result<Self, ParquetError> {
+        let first = i64::try_from(segment.first).unwrap_or(i64::MAX);
+        for row in &mut segment.rows {
+            row.host_id = Some(host.as_str().to_owned());
+            row.segment = Some(first);
+        }
+        segment.totals.host_id = Some(host.as_str().to_owned());
+        let events = RowsDigest::of_events(&segment.rows)?;
+        let sessions = RowsDigest::of_sessions(std::slice::from_ref(&segment.totals))?;
+        let digest = digest_of(&events, &sessions);
+        Ok(Self { segment, rows: [events, sessions], digest })
+    }
+
+    /// The files of a revision, in the order in which they are stored: the row of
+    /// totals makes a segment count. An empty segment has no file of events.
+    pub(super) fn files(self, revision: u32) -> Result<Vec<(Table, Vec<u8>)>, ParquetError> {
+        let Self { segment, rows: [events_digest, sessions_digest], digest } = self;
+        let Segment { first, last, rows, mut totals, .. } = segment;
+        let numbers = [first, last, u64::from(revision)].map(|number| number.to_string());
+        let [first, last, revision_text] = &numbers;
+        let trace_id = totals.trace_id.clone();
+        let pairs = |rows_digest| {
+            [
+                (pair::LAYOUT, LAYOUT_VERSION),
+                (pair::TRACE_ID, trace_id.as_str()),
+                (pair::FIRST, first),
+                (pair::LAST, last),
+                (pair::REVISION, revision_text),
+                (pair::ROWS, rows_digest),
+                (pair::DIGEST, digest.as_str()),
+            ]
+        };
+        let revision = i32::try_from(revision).ok();
+        let mut files = Vec::new();
+        if !rows.is_empty() {
+            let mut content = Vec::new();
+            let mut table = EventTable::new(&mut content, &pairs(&events_digest))?;
+            for mut row in rows {
+                row.revision = revision;
+                table.push(row)?;
+            }
+            table.finish()?;
+            files.push((Table::Events, content));
+        }
+        let mut content = Vec::new();
+        let mut table = SessionTable::new(&mut content, &pairs(&sessions_digest))?;
+        totals.revision = revision;
+        table.push(std::slice::from_ref(&totals))?;
+        table.finish()?;
+        files.push((Table::Sessions, content));
+        Ok(files)
+    }
+}

@@ -1,0 +1,190 @@
+//! What a dataset has, if the log does not say it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use bytes::Bytes;
+use traj_core::port::{DatasetKey, DatasetStoreError, Stored};
+use traj_export::Pace;
+
+use super::known::KnownSegment;
+use super::log::LoggedSession;
+use super::reach::NoAnswer;
+use super::{ShipError, Shipper};
+use crate::layout::{LAYOUT, SegmentFolder, SegmentKey, SegmentName, Table};
+use crate::stored_file::SegmentFacts;
+
+/// The digest that a file states; `None` for other files.
+pub(super) fn digest_in(content: Vec<u8>) -> Option<String> {
+    SegmentFacts::of(&Bytes::from(content)).ok().map(|facts| facts.digest)
+}
+
+impl Shipper<'_> {
+    /// A session as it is called in file names.
+    pub(super) fn short(&self, session: &str) -> String {
+        SegmentName::new(&self.host, session, 1, 1).session
+    }
+
+    /// Learns whether the log is about this dataset, and begins a new one if it is
+    /// not: another dataset is at this place now, or the log was lost.
+    pub(super) fn look_at_dataset(&mut self, pace: &mut dyn Pace) -> Result<(), ShipError> {
+        match self.compare_log(pace) {
+            Ok(()) | Err(NoAnswer::Away) => Ok(()),
+            Err(NoAnswer::Failed(error)) => Err(error),
+        }
+    }
+
+    fn compare_log(&mut self, pace: &mut dyn Pace) -> Result<(), NoAnswer> {
+        let id = self.dataset_id(pace)?;
+        if id.as_deref().is_some_and(|id| self.log.is_of(id)) {
+            return Ok(());
+        }
+        let sessions = self.list_host(pace)?;
+        Ok(self.log.replace(&id.unwrap_or_default(), sessions)?)
+    }
+
+    /// A name that this dataset has for this host; `None` if it has none and must
+    /// not be changed.
+    fn dataset_id(&mut self, pace: &mut dyn Pace) -> Result<Option<String>, NoAnswer> {
+        let name = SegmentName::new(&self.host, "", 1, 1).host;
+        let key = DatasetKey::parse(format!("{LAYOUT}/_ship/{name}/id"))
+            .map_err(DatasetStoreError::failed)?;
+        loop {
+            if let Some(id) = self.reach.call(pace, |dataset| dataset.get(&key))? {
+                return Ok(Some(String::from_utf8_lossy(&id).trim().to_owned()));
+            }
+            if self.is_dry {
+                return Ok(None);
+            }
+            let id = format!("{:016x}{:016x}\n", pace.random(), pace.random());
+            let stored =
+                self.reach.call(pace, |dataset| dataset.put_if_absent(&key, id.as_bytes()))?;
+            if stored == Stored::New {
+                return Ok(Some(id.trim().to_owned()));
+            }
+        }
+    }
+
+    /// The directories of each session of this host.
+    fn list_host(
+        &mut self,
+        pace: &mut dyn Pace,
+    ) -> Result<BTreeMap<String, BTreeSet<SegmentFolder>>, NoAnswer> {
+        let host = SegmentName::new(&self.host, "", 1, 1).host;
+        let mut sessions: BTreeMap<String, BTreeSet<SegmentFolder>> = BTreeMap::new();
+        for table in Table::ALL {
+            for key in self.list(&table.prefix(), pace)? {
+                if key.name.host == host {
+                    let folders = sessions.entry(key.name.session.clone()).or_default();
+                    folders.insert(SegmentFolder::of(&key));
+                }
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// The files of segments whose key begins like this.
+    fn list(&mut self, prefix: &str, pace: &mut dyn Pace) -> Result<Vec<SegmentKey>, NoAnswer> {
+        self.reach.call(pace, |dataset| {
+            let mut found = Vec::new();
+            dataset.list(prefix, &mut |file| {
+                found.extend(SegmentKey::parse(file.key.as_str()));
+                ControlFlow::Continue(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// The rows of totals of a session, in the directories that it uses.
+    fn list_session(
+        &mut self,
+        session: &str,
+        folders: &BTreeSet<SegmentFolder>,
+        pace: &mut dyn Pace,
+    ) -> Result<Vec<SegmentKey>, NoAnswer> {
+        let name = SegmentName::new(&self.host, session, 1, 1);
+        let mut found = Vec::new();
+        for folder in folders {
+            let prefix = folder.key(Table::Sessions, name.clone()).session_prefix();
+            found.extend(self.list(&prefix, pace)?);
+        }
+        Ok(found)
+    }
+
+    /// Learns what the dataset has of a session. If it cannot be reached, what is
+    /// known has to do.
+    pub(super) fn refresh(
+        &mut self,
+        session: &str,
+        logged: &mut LoggedSession,
+        pace: &mut dyn Pace,
+    ) -> Result<(), ShipError> {
+        match self.learn(session, logged, pace) {
+            Ok(()) | Err(NoAnswer::Away) => Ok(()),
+            Err(NoAnswer::Failed(error)) => Err(error),
+        }
+    }
+
+    fn learn(
+        &mut self,
+        session: &str,
+        logged: &mut LoggedSession,
+        pace: &mut dyn Pace,
+    ) -> Result<(), NoAnswer> {
+        let stored = self.list_session(session, &logged.folders, pace)?;
+        for (first, key) in newest(stored) {
+            logged.known.note_used(first, key.name.revision);
+            let known = logged.known.segments.get(&first);
+            let is_known = known.is_some_and(|known| {
+                (known.revision, &known.folder) == (key.name.revision, &SegmentFolder::of(&key))
+            });
+            if is_known {
+                continue;
+            }
+            let name = key.to_dataset_key().map_err(DatasetStoreError::failed)?;
+            let Some(found) = self.reach.call(pace, |dataset| dataset.get(&name))? else {
+                continue;
+            };
+            // A damaged file has no digest, so it gets a revision.
+            let facts = SegmentFacts::of(&Bytes::from(found)).ok();
+            let segment = KnownSegment {
+                last: facts.as_ref().map_or(first - 1, |facts| facts.last),
+                revision: key.name.revision,
+                digest: facts.map(|facts| facts.digest).unwrap_or_default(),
+                folder: SegmentFolder::of(&key),
+            };
+            logged.known.put(first, segment);
+        }
+        Ok(())
+    }
+
+    /// Whether the dataset has files of a session that are not known. Then, they
+    /// are learned.
+    pub(super) fn is_contested(
+        &mut self,
+        logged: &mut LoggedSession,
+        session: &str,
+        pace: &mut dyn Pace,
+    ) -> Result<bool, ShipError> {
+        if self.is_dry {
+            return Ok(false);
+        }
+        let before = logged.known.segments.clone();
+        self.refresh(session, logged, pace)?;
+        Ok(before != logged.known.segments)
+    }
+}
+
+/// The file that counts for each position: of the highest revision, the one whose
+/// key sorts last.
+fn newest(keys: Vec<SegmentKey>) -> BTreeMap<u64, SegmentKey> {
+    let mut newest: BTreeMap<u64, SegmentKey> = BTreeMap::new();
+    for key in keys {
+        let rank = |key: &SegmentKey| (key.name.revision, key.to_string());
+        let known = newest.get(&key.name.first);
+        if known.is_none_or(|known| rank(known) < rank(&key)) {
+            newest.insert(key.name.first, key);
+        }
+    }
+    newest
+}

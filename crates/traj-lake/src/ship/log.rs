@@ -1,0 +1,226 @@
+//! What this host remembers of what it shipped: one line for each thing that it
+//! did. Without the log, everything is learned again from a listing.
+//!
+//! A process states what it is about to do before it does it, and that it is done
+//! afterwards. A session with something that was begun and not done is compared
+//! with the dataset before it is trusted again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+use traj_core::port::{LineLog, LineLogError};
+
+use super::known::{KnownSegment, KnownSegments};
+use crate::layout::SegmentFolder;
+
+/// A log with more lines than this, and twice as many as are needed, is rewritten.
+const MANY_LINES: u64 = 1_000;
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "did", rename_all = "kebab-case")]
+pub(super) enum LogLine {
+    /// Learned which sessions of this host the dataset has.
+    Listed { dataset: String },
+    /// Began to store files of a session in these directories.
+    Begin { session: String, attempt: u64, folders: Vec<String> },
+    /// Stored a segment.
+    Segment {
+        session: String,
+        first: u64,
+        last: u64,
+        revision: u32,
+        digest: String,
+        folder: String,
+    },
+    /// Finished a session: the dataset has it as it was at `stamp`.
+    Done(DoneLine),
+    /// Had to drop unsent files.
+    Dropped { segments: u64 },
+}
+
+/// The end of an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DoneLine {
+    pub(super) session: String,
+    /// The attempts that are over.
+    pub(super) attempts: Vec<u64>,
+    /// Where the session is, and what its files looked like.
+    pub(super) source: String,
+    pub(super) stamp: String,
+    /// Whether its last events wait until it ends.
+    pub(super) is_open: bool,
+    /// Whether files wait in the spool.
+    pub(super) is_waiting: bool,
+    /// Whether the dataset must not have the session.
+    #[serde(default)]
+    pub(super) is_forgotten: bool,
+}
+
+/// A session in the log.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LoggedSession {
+    pub(super) known: KnownSegments,
+    pub(super) folders: BTreeSet<SegmentFolder>,
+    /// Attempts that did not end.
+    pub(super) attempts: BTreeSet<u64>,
+    pub(super) done: Option<DoneLine>,
+}
+
+impl LoggedSession {
+    /// Whether the log says what the dataset has.
+    pub(super) fn is_settled(&self) -> bool {
+        let is_uncertain = |done: &DoneLine| done.is_waiting || done.is_forgotten;
+        self.attempts.is_empty() && !self.done.as_ref().is_some_and(is_uncertain)
+    }
+}
+
+/// The log, and what it says.
+#[derive(Debug)]
+pub(super) struct ShipLog<'a> {
+    log: &'a dyn LineLog,
+    /// Whether lines are only remembered, not written.
+    is_dry: bool,
+    dataset: Option<String>,
+    sessions: HashMap<String, LoggedSession>,
+    /// The session of each file.
+    sources: HashMap<String, String>,
+    pub(super) dropped: u64,
+}
+
+impl<'a> ShipLog<'a> {
+    /// Reads the log. A log with a line that is not one says nothing.
+    pub(super) fn read(log: &'a dyn LineLog, is_dry: bool) -> Result<Self, LineLogError> {
+        let mut read = Self {
+            log,
+            is_dry,
+            dataset: None,
+            sessions: HashMap::new(),
+            sources: HashMap::new(),
+            dropped: 0,
+        };
+        let (mut lines, mut is_damaged) = (0, false);
+        log.read(&mut |line| {
+            lines += 1;
+            match serde_json::from_slice(line) {
+                Ok(line) => read.take(line),
+                Err(_) => is_damaged = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        if is_damaged {
+            read.dataset = None;
+        }
+        if lines > MANY_LINES && lines > 2 * read.needed() && !is_dry {
+            read.rewrite()?;
+        }
+        Ok(read)
+    }
+
+    /// Whether the log is about this dataset, and complete.
+    pub(super) fn is_of(&self, dataset: &str) -> bool {
+        self.dataset.as_deref() == Some(dataset)
+    }
+
+    /// What is known of a session.
+    pub(super) fn session(&self, session: &str) -> LoggedSession {
+        self.sessions.get(session).cloned().unwrap_or_default()
+    }
+
+    /// The end of the last attempt at the session in a file.
+    pub(super) fn of_source(&self, source: &str) -> Option<&LoggedSession> {
+        self.sessions.get(self.sources.get(source)?)
+    }
+
+    /// Adds lines.
+    pub(super) fn append(&mut self, lines: Vec<LogLine>) -> Result<(), LineLogError> {
+        if !self.is_dry && !lines.is_empty() {
+            let texts: Vec<String> = lines.iter().map(text_of).collect();
+            self.log.append(&texts)?;
+        }
+        lines.into_iter().for_each(|line| self.take(line));
+        Ok(())
+    }
+
+    /// Begins anew with what a listing of a dataset says.
+    pub(super) fn replace(
+        &mut self,
+        dataset: &str,
+        sessions: BTreeMap<String, BTreeSet<SegmentFolder>>,
+    ) -> Result<(), LineLogError> {
+        if !self.is_dry {
+            self.log.retain(&mut |_| false)?;
+        }
+        (self.sessions, self.sources) = (HashMap::new(), HashMap::new());
+        let begun = sessions.into_iter().map(|(session, folders)| LogLine::Begin {
+            session,
+            attempt: 0,
+            folders: folders.iter().map(ToString::to_string).collect(),
+        });
+        let dropped = Some(LogLine::Dropped { segments: std::mem::take(&mut self.dropped) });
+        let listed = LogLine::Listed { dataset: dataset.to_owned() };
+        self.append(begun.chain(dropped).chain([listed]).collect())
+    }
+
+    fn take(&mut self, line: LogLine) {
+        match line {
+            LogLine::Listed { dataset } => self.dataset = Some(dataset),
+            LogLine::Begin { session, attempt, folders } => {
+                let session = self.sessions.entry(session).or_default();
+                session.attempts.insert(attempt);
+                let folders = folders.iter().filter_map(|folder| SegmentFolder::parse(folder));
+                session.folders.extend(folders);
+            }
+            LogLine::Segment { session, first, last, revision, digest, folder } => {
+                let Some(folder) = SegmentFolder::parse(&folder) else { return };
+                let session = self.sessions.entry(session).or_default();
+                session.folders.insert(folder.clone());
+                session.known.put(first, KnownSegment { last, revision, digest, folder });
+            }
+            LogLine::Done(done) => {
+                self.sources.insert(done.source.clone(), done.session.clone());
+                let session = self.sessions.entry(done.session.clone()).or_default();
+                session.attempts.retain(|attempt| !done.attempts.contains(attempt));
+                if done.is_forgotten {
+                    // Its files were removed.
+                    session.known = KnownSegments::default();
+                }
+                session.done = Some(done);
+            }
+            LogLine::Dropped { segments } => self.dropped += segments,
+        }
+    }
+
+    /// How many lines say the same.
+    fn needed(&self) -> u64 {
+        let of_session = |session: &LoggedSession| session.known.segments.len() as u64 + 2;
+        self.sessions.values().map(of_session).sum::<u64>() + 2
+    }
+
+    /// Drops the lines that later ones replace.
+    fn rewrite(&self) -> Result<(), LineLogError> {
+        self.log.retain(&mut |line| match serde_json::from_slice(line) {
+            Ok(LogLine::Segment { session, first, revision, digest, .. }) => {
+                let known = self.sessions.get(&session);
+                known
+                    .and_then(|session| session.known.segments.get(&first))
+                    .is_some_and(|known| (known.revision, &known.digest) == (revision, &digest))
+            }
+            Ok(LogLine::Begin { session, attempt, .. }) => self
+                .sessions
+                .get(&session)
+                .is_some_and(|session| session.attempts.contains(&attempt)),
+            Ok(LogLine::Done(done)) => self
+                .sessions
+                .get(&done.session)
+                .is_some_and(|session| session.done.as_ref() == Some(&done)),
+            Ok(LogLine::Listed { .. } | LogLine::Dropped { .. }) | Err(_) => true,
+        })
+    }
+}
+
+fn text_of(line: &LogLine) -> String {
+    // Texts and numbers always have a JSON form.
+    serde_json::to_string(line).unwrap_or_default()
+}
