@@ -3,6 +3,7 @@
 //! the handle in [`Host`]; all other code gets its handles from there.
 
 mod configuration_file;
+mod dataset;
 mod marker_keys;
 mod programs;
 mod zone;
@@ -95,8 +96,8 @@ impl Host {
         self.arguments.clone().into_iter()
     }
 
-    /// What tells this build of traj from others: the size of its program, and when
-    /// that changed. Empty if the system does not say.
+    /// Identifies this build of traj: the size of its executable, and when
+    /// that changed. Empty if the system does not report it.
     #[expect(clippy::disallowed_methods, reason = "the composition root looks at its own program")]
     pub(crate) fn program_stamp() -> String {
         let program = std::env::current_exe().and_then(std::fs::metadata);
@@ -240,6 +241,22 @@ impl Host {
     pub(crate) fn workers() -> NonZeroUsize {
         const MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
         std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |cores| cores.min(MOST))
+    }
+
+    /// Where this host remembers what it shipped to a dataset, created if it is
+    /// missing.
+    pub(crate) fn shipping_folder(&self, dataset: &str) -> Result<Dir, CommandError> {
+        let folder = self.shipping_place()?.join(dataset);
+        self.folder_or_new(&folder)
+    }
+
+    /// The directory of what this host remembers about datasets.
+    pub(crate) fn shipping_place(&self) -> Result<PathBuf, CommandError> {
+        let state = self.facts.state_dir().ok_or_else(|| {
+            CommandError::failure("there is no state directory to remember what was shipped")
+                .hint("set HOME or TRAJ_STATE_DIR")
+        })?;
+        Ok(Path::new(&state).join("traj").join("ship"))
     }
 
     /// The table of running processes, if the system has one.

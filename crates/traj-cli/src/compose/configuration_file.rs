@@ -101,7 +101,7 @@ impl Host {
 
     /// The text of one of the user's files, if it exists. Links are followed,
     /// since users link to files that they keep elsewhere.
-    fn small_text_if_any(&self, path: &Path) -> Result<Option<String>, CommandError> {
+    pub(crate) fn small_text_if_any(&self, path: &Path) -> Result<Option<String>, CommandError> {
         let cannot = |error: Box<dyn Error + Send + Sync>| {
             CommandError::usage(format!("cannot read {}", path.display())).because(error)
         };

@@ -5,12 +5,16 @@ use std::path::Path;
 
 use cap_std::fs::Dir;
 use traj_core::redaction::MarkerKey;
+use traj_lake::HostId;
 
 use super::{Host, cannot_open};
 use crate::command_error::CommandError;
 
 /// The file of the owner's marker key, in `traj` below the state directory.
 const KEY_FILE: &str = "redaction.key";
+
+/// The file of the salt of the host's name, in the same directory.
+const SALT_FILE: &str = "host.salt";
 
 impl Host {
     /// The owner's marker key, created on first use in the state directory and
@@ -26,6 +30,20 @@ impl Host {
                 .because(error)
                 .hint("test it with `traj doctor --probe`, or set TRAJ_STATE_DIR to another directory")
         })
+    }
+
+    /// How this host is called in datasets: a digest of its name, with a salt that
+    /// is created on first use and that only its owner can read.
+    pub(crate) fn host_id(&self) -> Result<HostId, CommandError> {
+        let cannot = || CommandError::failure("cannot use the salt of this host's name");
+        let Some(state_dir) = self.facts.state_dir() else {
+            return Err(cannot().hint("set HOME or TRAJ_STATE_DIR"));
+        };
+        let folder = self.key_folder(Path::new(&state_dir))?;
+        let salt = traj_fs::load_or_create_key(&folder, SALT_FILE, fresh_key)
+            .map_err(|error| cannot().because(error))?;
+        let name = self.facts.host_name.as_deref().unwrap_or_default();
+        Ok(HostId::of(salt.as_bytes(), name))
     }
 
     /// The `traj` directory in the state directory, which may be a link.

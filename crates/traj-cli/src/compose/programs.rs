@@ -1,11 +1,12 @@
-//! Programs that we start.
+//! Finds the programs that commands start.
 
 use std::path::{Path, PathBuf};
 
 use super::Host;
 
 impl Host {
-    /// The program to start: as named, as `TRAJ_<variable>` says, or as found on the `PATH`.
+    /// The program to start: as named, as the variable `TRAJ_…` says, or as found on the
+    /// `PATH`.
     pub(crate) fn program(
         &self,
         named: Option<&Path>,
@@ -14,7 +15,8 @@ impl Host {
     ) -> Option<PathBuf> {
         let variables = &self.facts.variables;
         let named = named.map(Path::to_path_buf);
-        if let Some(program) = named.or_else(|| variables.shared(variable).map(PathBuf::from)) {
+        let suffix = variable.strip_prefix("TRAJ_").unwrap_or(variable);
+        if let Some(program) = named.or_else(|| variables.shared(suffix).map(PathBuf::from)) {
             // A plain name is looked for on the PATH, like any other command.
             let is_plain = program.components().count() == 1;
             return if is_plain {
