@@ -1,5 +1,9 @@
 //! Signals that end an export. After the first one, the export stops at the
 //! next read or write and cleans up. The second one ends the process at once.
+//!
+//! - `waits`: pauses that the first one ends.
+
+mod waits;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,6 +13,7 @@ use signal_hook::flag;
 
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+pub(crate) use waits::{GLANCE, Waits};
 
 /// Whether a signal asked this process to end, and which one.
 #[derive(Debug)]
@@ -49,11 +54,29 @@ impl Interruption {
 
     /// The error to report: the interruption if there was one, else `error`.
     pub(crate) fn explain(&self, error: CommandError) -> CommandError {
+        self.or_signal(error, "no partial output was left; run it again")
+    }
+
+    /// Like [`Self::explain`], for commands that write to standard output.
+    pub(crate) fn explain_stdout(&self, error: CommandError) -> CommandError {
+        self.or_signal(error, "the output is incomplete; run it again")
+    }
+
+    /// Like [`Self::explain`], for work of which a part is done.
+    pub(crate) fn explain_partial(&self, error: CommandError, done: &str) -> CommandError {
+        self.or_signal(error, done)
+    }
+
+    /// Like [`Self::explain`], for commands that continue where they were.
+    pub(crate) fn explain_shipping(&self, error: CommandError) -> CommandError {
+        self.or_signal(error, "run it again; it continues where it stopped")
+    }
+
+    fn or_signal(&self, error: CommandError, hint: &str) -> CommandError {
         match u8::try_from(self.signal.load(Ordering::Relaxed)) {
             Ok(signal) if signal > 0 => {
                 let kind = ErrorKind::Interrupted { signal };
-                CommandError::new(kind, format!("ended by signal {signal}"))
-                    .hint("no partial output was left; run it again")
+                CommandError::new(kind, format!("ended by signal {signal}")).hint(hint)
             }
             _ => error,
         }

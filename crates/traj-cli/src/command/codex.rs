@@ -8,6 +8,7 @@ mod plan;
 pub(crate) mod provider;
 mod server;
 mod status;
+mod stop;
 mod turn;
 
 use std::path::Path;
@@ -19,7 +20,7 @@ use traj_core::binding::BindingRecord;
 use traj_core::port::{BindingKey, BindingStore, BindingStoreError, LoadedBinding};
 use traj_fs::{FsBindingStore, SystemClock};
 
-use self::plan::PlanArguments;
+use self::plan::{ChangeArguments, PlanArguments};
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
@@ -106,10 +107,18 @@ struct Bound {
 }
 
 impl Bound {
-    fn read(session: &Path, wanted: &PlanArguments, host: &Host) -> Result<Self, CommandError> {
+    fn read(
+        session: &Path,
+        wanted: &PlanArguments,
+        change: Option<&ChangeArguments>,
+        host: &Host,
+    ) -> Result<Self, CommandError> {
         let (store, key) = store(session, host)?;
         let stored = store.load(&key).map_err(store_error)?;
         let mut plan = wanted.plan(key, host)?;
+        if let Some(change) = change {
+            change.apply(&mut plan);
+        }
         let record = stored.as_ref().map(|loaded| &loaded.record);
         plan.cwd = plan.working_directory(record).to_owned();
         Ok(Self { store, stored, plan })

@@ -10,7 +10,7 @@ use traj_core::binding::{
 };
 
 use super::super::Outcome;
-use super::plan::PlanArguments;
+use super::plan::{ChangeArguments, PlanArguments};
 use super::provider::ProviderReport;
 use super::{Bound, help_end};
 use crate::compose::Host;
@@ -31,6 +31,8 @@ pub(super) struct Arguments {
     subject: SubjectArguments,
     #[command(flatten)]
     plan: PlanArguments,
+    #[command(flatten)]
+    change: ChangeArguments,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -74,7 +76,7 @@ pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<ExplainReport>("cod
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
-    let found = Bound::read(&session.file, &arguments.plan, host)?;
+    let found = Bound::read(&session.file, &arguments.plan, Some(&arguments.change), host)?;
     let (stored, plan) = (found.record(), &found.plan);
     let Prediction { decision, reasons, meaning } = Prediction::of(&found, host);
     let components = explain(stored, &plan.wanted);

@@ -14,6 +14,7 @@ use super::{help_end, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
+use crate::quantity::counted;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -88,8 +89,8 @@ fn describe(listing: &BindingListing) -> String {
         let session = escape_control(&binding.session);
         let rest = match (&binding.thread_id, &binding.problem) {
             (Some(thread), _) => {
-                let turns = binding.turns.unwrap_or_default();
-                format!("{}  {turns} turns", escape_control(thread))
+                let turns = counted(binding.turns.unwrap_or_default(), "turn");
+                format!("{}  {turns}", escape_control(thread))
             }
             (None, Some(problem)) => escape_control(problem).into_owned(),
             (None, None) => String::new(),

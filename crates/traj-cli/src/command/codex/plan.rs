@@ -39,7 +39,12 @@ pub(super) struct PlanArguments {
     /// A JSON file with tools to offer: a list of tool specifications
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// What a new thread gets of the messages of the thread that it replaces
+}
+
+/// What a change of the plan does to the thread.
+#[derive(Debug, Args)]
+pub(super) struct ChangeArguments {
+    /// Which messages of the old thread a new thread gets
     #[arg(long, value_enum, value_name = "WHAT", default_value = "nothing")]
     carry_over: Carry,
     /// What a changed component does to the thread: ignore, warn or rotate, such as
@@ -103,14 +108,6 @@ impl PlanArguments {
             Sandbox::DangerFullAccess => SandboxMode::DangerFullAccess,
         });
         settings.service_tier = self.service_tier.as_deref().and_then(ServiceTier::parse);
-        plan.carry_over = match self.carry_over {
-            Carry::Nothing => CarryOver::Nothing,
-            Carry::Summary => CarryOver::summary(),
-            Carry::History => CarryOver::history(),
-        };
-        for (component, policy) in &self.on_change {
-            plan.wanted.rotation = plan.wanted.rotation.clone().with(*component, *policy);
-        }
         if let Some(file) = &self.mcp_servers {
             let Json::Object(servers) = read_json(file, host)? else {
                 return Err(not_usable(file, "one JSON object is expected"));
@@ -124,6 +121,20 @@ impl PlanArguments {
             plan = plan.with_tools(tools);
         }
         Ok(plan)
+    }
+}
+
+impl ChangeArguments {
+    /// Writes the policies into a plan.
+    pub(super) fn apply(&self, plan: &mut ThreadPlan) {
+        plan.carry_over = match self.carry_over {
+            Carry::Nothing => CarryOver::Nothing,
+            Carry::Summary => CarryOver::summary(),
+            Carry::History => CarryOver::history(),
+        };
+        for (component, policy) in &self.on_change {
+            plan.wanted.rotation = plan.wanted.rotation.clone().with(*component, *policy);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use codex_binding::transport::{ServerCommand, child_environment};
 use codex_binding::{Client, ClientOptions, CodexProcess, TESTED_VERSIONS, is_newer_than_tested};
+use traj_core::binding::RefusalKind;
 use traj_core::port::{AppServerError, CloseCause};
 use traj_core::redaction::{RedactionPolicy, Redactor};
 
@@ -60,11 +61,12 @@ impl ServerArguments {
         host: &Host,
         output: &'a CommandOutput,
     ) -> Result<CodexServer<'a>, CommandError> {
-        let program = host.program(self.codex.as_deref(), "CODEX", "codex").ok_or_else(|| {
-            CommandError::failure("`codex` is not on the PATH").hint(
-                "install it with `npm install -g @openai/codex`, or pass its path with --codex",
-            )
-        })?;
+        let program =
+            host.program(self.codex.as_deref(), "TRAJ_CODEX", "codex").ok_or_else(|| {
+                CommandError::failure("`codex` is not on the PATH").hint(
+                    "install it with `npm install -g @openai/codex`, or pass its path with --codex",
+                )
+            })?;
         let provider = ProviderReport::of(provider, host);
         let variables = &host.facts.variables;
         let names =
@@ -141,8 +143,12 @@ pub(super) fn server_error(error: AppServerError) -> CommandError {
 /// Adds the server's own message. The user started the turn, so they may see it.
 pub(super) fn with_codex_words(failed: CommandError, error: &AppServerError) -> CommandError {
     match error {
-        AppServerError::Refused { text, .. } => {
-            failed.hint(format!("Codex says: {}", text.reveal()))
+        AppServerError::Refused { text, kind, .. } => {
+            let failed = failed.hint(format!("Codex says: {}", text.reveal()));
+            match kind {
+                RefusalKind::LoginExpired => failed.hint("log in again with `codex login`"),
+                _ => failed,
+            }
         }
         _ => failed,
     }

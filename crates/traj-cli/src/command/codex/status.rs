@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use serde::Serialize;
 use traj_core::binding::{ApprovalPolicy, BindingOrigin, BindingRecord, FormerThread, SandboxMode};
 use traj_core::port::ThreadService as _;
@@ -10,7 +10,9 @@ use traj_core::timestamp::UnixMillis;
 
 use super::super::Outcome;
 use super::server::{ServerArguments, runtime};
+use super::stop::{Stop, Stoppable};
 use super::{help_end, store, store_error};
+use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
@@ -26,6 +28,9 @@ pub(super) struct Arguments {
     /// Do not ask Codex whether the thread exists
     #[arg(long)]
     offline: bool,
+    /// Stop asking Codex this many seconds after the start of the command
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u64).range(1..))]
+    timeout: u64,
     #[command(flatten)]
     server: ServerArguments,
 }
@@ -114,11 +119,12 @@ struct Health {
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<StatusReport>("codex-status");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
+    let stop = Stop::after(arguments.timeout, Stoppable::Status);
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
     let (store, key) = store(&session.file, host)?;
     let stored = store.load(&key).map_err(store_error)?.map(|loaded| loaded.record);
     let health = match (&stored, arguments.offline) {
-        (Some(record), false) => Some(health(record, arguments, host, output)),
+        (Some(record), false) => Some(health(record, arguments, &stop, host, output)?),
         _ => None,
     };
     let record = stored.as_ref().map(describe_record);
@@ -159,14 +165,15 @@ fn describe_former(former: &FormerThread) -> FormerSummary {
     }
 }
 
-/// Asks Codex about the thread. If the server does not start, that is reported in the result and
-/// is not a failure of the verb.
+/// Asks Codex about the thread. If the server does not start or answer, that is reported in the
+/// result and is not a failure of the verb; a signal is one.
 fn health(
     record: &BindingRecord,
     arguments: &Arguments,
+    stop: &Stop,
     host: &Host,
     output: &CommandOutput,
-) -> Health {
+) -> Result<Health, CommandError> {
     let unknown = |problem: String| Health {
         thread: "unknown",
         server_version: None,
@@ -177,14 +184,19 @@ fn health(
     let asked = runtime().and_then(|runtime| {
         let server = arguments.server.server(record.model_provider.as_deref(), host, output)?;
         runtime.block_on(async {
-            let client = server.connect().await?;
-            let version = client.server_version().map(str::to_owned);
-            let summary = client.read_thread(&record.thread).await;
-            client.stop().await;
-            Ok((version, summary))
+            stop.listen(host, output)?;
+            let asking = async {
+                let client = server.connect().await?;
+                let version = client.server_version().map(str::to_owned);
+                let summary = client.read_thread(&record.thread).await;
+                client.stop().await;
+                Ok((version, summary))
+            };
+            stop.unless_stopped(asking).await
         })
     });
-    match asked {
+    Ok(match asked {
+        Err(error) if stop.signal().is_some() => return Err(error),
         Err(error) => unknown(error.message),
         Ok((server_version, Err(error))) => {
             let is_missing = error.refusal().is_some();
@@ -198,7 +210,7 @@ fn health(
             history_complete: summary.turns.map(|turns| turns >= record.turns),
             problem: None,
         },
-    }
+    })
 }
 
 fn describe(report: &StatusReport) -> String {
@@ -224,10 +236,11 @@ fn describe(report: &StatusReport) -> String {
         lines.push(format!("before     {thread} ({}, {turns})", former.reason));
     }
     if let Some(health) = &report.health {
-        let turns =
-            health.turns.map_or_else(|| "unknown turns".to_owned(), |turns| counted(turns, "turn"));
-        let version = text(&health.server_version);
-        lines.push(format!("codex      {} ({turns}), version {version}", health.thread));
+        let turns = health.turns.map(|turns| format!(" ({})", counted(turns, "turn")));
+        let version = health.server_version.as_deref().map(escape_control);
+        let version = version.map(|version| format!(", version {version}"));
+        let (turns, version) = (turns.unwrap_or_default(), version.unwrap_or_default());
+        lines.push(format!("codex      {}{turns}{version}", health.thread));
         if health.history_complete == Some(false) {
             lines.push("           fewer turns than this binding has seen".to_owned());
         }

@@ -4,14 +4,12 @@ mod approvals;
 mod events;
 mod lease;
 mod report;
-mod stop;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
-use clap::Args;
+use clap::{Args, value_parser};
 use codex_binding::{
     BoundTurnError, BoundTurnRequest, Client, Connection, Connector, ThreadPlan, TurnError,
     run_connected_turn,
@@ -23,10 +21,11 @@ use traj_core::settings::Settings;
 use traj_fs::{Recorder, SystemClock};
 
 use super::super::{Outcome, record};
-use super::plan::PlanArguments;
+use super::plan::{ChangeArguments, PlanArguments};
 use super::server::{
     CodexServer, ServerArguments, last_lines, not_connected, redactor, runtime, server_error,
 };
+use super::stop::{Stop, Stoppable};
 use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -37,10 +36,12 @@ use approvals::Approvals;
 use events::{EventList, Stream, lock};
 use lease::lease_in_time;
 use report::{announce, failure, interrupted, report};
-use stop::Stop;
 
 pub(super) use lease::lease_now;
 pub(crate) use report::DOCUMENT;
+
+/// What `--effort` takes.
+const EFFORTS: [&str; 5] = ["minimal", "low", "medium", "high", "xhigh"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -49,9 +50,9 @@ pub(crate) use report::DOCUMENT;
                   The turn is recorded in the session's sidecar; the sidecar and the binding \
                   are files next to the session. Turns of one session run one after the \
                   other.\n\nIf Codex asks for approval, a person on the terminal decides: yes, no, \
-                  or always for this kind of request in this turn. Without a terminal, requests \
-                  are declined. Everything declined is reported on standard error and with \
-                  --json.\n\nSIGINT (Ctrl-C), SIGTERM and SIGHUP interrupt the turn on the \
+                  or always for this kind of request in this turn. Without a terminal, or with \
+                  --quiet, requests are declined. Everything declined is reported on standard \
+                  error and with --json.\n\nSIGINT (Ctrl-C), SIGTERM and SIGHUP interrupt the turn on the \
                   server, record its end, and exit with 130, 143 or 129. A second signal exits \
                   at once.",
     after_help = help_end(&["traj codex turn --session s.jsonl --prompt 'Summarise this'", "git diff | traj codex turn --session s.jsonl --prompt -", "traj codex turn --session s.jsonl --prompt 'What is this?' --image plot.png"])
@@ -65,14 +66,14 @@ pub(super) struct Arguments {
     /// Attach this image; may be repeated
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
-    /// The reasoning effort: minimal, low, medium, high or xhigh
-    #[arg(long, value_name = "LEVEL")]
+    /// The reasoning effort
+    #[arg(long, value_name = "LEVEL", value_parser = EFFORTS)]
     effort: Option<String>,
     /// Additional instructions for this turn only
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
     /// Interrupt the turn this many seconds after the start of the command
-    #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1200, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
     /// The session's id in the recording [default: as in the transcript, else the file name]
     #[arg(long, value_name = "ID")]
@@ -86,12 +87,15 @@ pub(super) struct Arguments {
     #[command(flatten)]
     plan: PlanArguments,
     #[command(flatten)]
+    change: ChangeArguments,
+    #[command(flatten)]
     server: ServerArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
-    let stop = Stop::after(Duration::from_secs(arguments.timeout.max(1)));
+    let stop = Stop::after(arguments.timeout, Stoppable::Turn);
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
+    let images = images(&arguments.image, host)?;
     let runtime = runtime()?;
     let (prompt, lease) = runtime.block_on(async {
         stop.listen(host, output)?;
@@ -104,14 +108,14 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         Ok::<_, CommandError>((prompt, lease))
     })?;
     // The turn of another process may have changed the binding.
-    let found = Bound::read(&session.file, &arguments.plan, host)?;
+    let found = Bound::read(&session.file, &arguments.plan, Some(&arguments.change), host)?;
     found.check_workspace(host)?;
     let plan = &found.plan;
     let recorder = recorder(arguments, &session, plan, host, output)?;
     let events = Arc::new(EventList::default());
     let stream = Arc::new(Stream::new(output, &events));
     let approvals = Approvals::new(arguments.prompt == "-", output, &stream);
-    let mut request = request(arguments, &session, plan, input(arguments, &prompt, host))
+    let mut request = request(arguments, &session, plan, input(&prompt, &images))
         .observed_by(stream.clone())
         .answered_by(approvals.handler())
         .cancelled_by(stop.cancel.clone());
@@ -190,10 +194,10 @@ impl TurnServers<'_> {
     fn explain(&self, error: BoundTurnError, stop: &Stop, output: &CommandOutput) -> CommandError {
         match error {
             BoundTurnError::TimedOut { .. } | BoundTurnError::Cancelled { .. } => {
-                return stop.error_before_turn();
+                return stop.error();
             }
             BoundTurnError::Turn(error) if error.may_still_run() => {
-                return stop.error_before_turn().because(error);
+                return stop.error().because(error);
             }
             BoundTurnError::Server(error) => return not_connected(error),
             _ => {}
@@ -237,14 +241,25 @@ fn request(
     request
 }
 
-fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
-    let paths: Vec<String> = arguments
-        .image
+fn input(prompt: &str, images: &[String]) -> TurnInput {
+    let mimes = if images.is_empty() { vec![] } else { vec!["image/*".to_owned()] };
+    TurnInput::text(prompt).with_media(images, &[], &mimes)
+}
+
+/// The absolute paths of images. Codex would run the turn without one that does not exist.
+fn images(images: &[PathBuf], host: &Host) -> Result<Vec<String>, CommandError> {
+    let is_file = |image: &PathBuf| {
+        let (folder, name) = host.folder_of(&host.real_path(image)).ok()?;
+        Some(folder.symlink_metadata(name).ok()?.is_file())
+    };
+    images
         .iter()
-        .map(|image| host.absolute(image).to_string_lossy().into_owned())
-        .collect();
-    let mimes = if paths.is_empty() { vec![] } else { vec!["image/*".to_owned()] };
-    TurnInput::text(prompt).with_media(&paths, &[], &mimes)
+        .map(|image| match is_file(image) {
+            Some(true) => Ok(host.absolute(image).to_string_lossy().into_owned()),
+            _ => Err(CommandError::failure(format!("{} is not a file", image.display()))
+                .hint("check the path in --image")),
+        })
+        .collect()
 }
 
 /// The recorder of the session; `None` if the turn is not recorded.

@@ -30,8 +30,8 @@ pub(super) struct DeclinedRequest {
 /// Answers Codex's requests, and keeps what was declined.
 #[derive(Debug)]
 pub(super) struct Approvals {
-    asks: bool,
-    is_quiet: bool,
+    /// Why nobody is asked; `None` if a person is.
+    not_asked: Option<&'static str>,
     stream: Arc<Stream>,
     declined: Mutex<Vec<DeclinedRequest>>,
     /// What is allowed for the rest of the turn.
@@ -48,9 +48,14 @@ impl Approvals {
         stream: &Arc<Stream>,
     ) -> Arc<Self> {
         let has_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let not_asked = match (has_terminal, reads_prompt, output.is_quiet()) {
+            (false, ..) => Some("nobody could be asked: there is no terminal"),
+            (_, true, _) => Some("nobody could be asked: standard input is the prompt"),
+            (.., true) => Some("nobody was asked, because of --quiet"),
+            _ => None,
+        };
         Arc::new(Self {
-            asks: has_terminal && !reads_prompt && !output.is_quiet(),
-            is_quiet: output.is_quiet(),
+            not_asked,
             stream: Arc::clone(stream),
             declined: Mutex::default(),
             always: Mutex::default(),
@@ -75,11 +80,11 @@ impl Approvals {
 
     async fn decide(&self, question: &ApprovalQuestion) -> ApprovalAnswer {
         let topic = topic_name(question.topic);
-        if !self.asks {
+        if let Some(why) = self.not_asked {
             self.decline(topic, &question.subject, Decider::Policy);
             return ApprovalAnswer::from(ApprovalDecision::Decline)
                 .decided_by(Decider::Policy)
-                .because("nobody could be asked: there is no terminal");
+                .because(why);
         }
         let _one_at_a_time = self.terminal.lock().await;
         if lock(&self.always).contains(&topic) {
@@ -101,11 +106,10 @@ impl Approvals {
     }
 
     fn decline(&self, topic: &'static str, subject: &str, by: Decider) {
-        if !self.is_quiet {
-            self.stream.make_room();
-            let subject = escape_control(subject);
-            anstream::eprintln!("declined: Codex asked for {}: {subject}", in_words(topic));
-        }
+        // Also with --quiet: whoever reads the reply must know what did not happen.
+        self.stream.make_room();
+        let shown = escape_control(subject);
+        anstream::eprintln!("declined: Codex asked for {}: {shown}", in_words(topic));
         let (subject, by) = (subject.to_owned(), by.as_str());
         lock(&self.declined).push(DeclinedRequest { topic, subject, by });
     }

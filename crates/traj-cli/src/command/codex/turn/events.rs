@@ -107,7 +107,8 @@ impl Stream {
     pub(super) fn rest_of(&self, reply: &str) -> String {
         self.make_room();
         let shown = lock(&self.shown);
-        if self.streams && !shown.text.is_empty() && shown.text.trim() == reply.trim() {
+        let is_shown = self.streams && !shown.text.is_empty() && shown.text.trim() == reply.trim();
+        if is_shown || reply.is_empty() {
             return String::new();
         }
         format!("{}\n", printable(reply))

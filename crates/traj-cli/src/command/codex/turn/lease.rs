@@ -10,7 +10,7 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
 
-/// How often a lease that somebody else holds is asked for again.
+/// The pause between two tries to get a lease that another process holds.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Takes the lease of a session, or fails at once if a turn of the session is running.
