@@ -2,9 +2,9 @@
 //! their results into output; the decisions are made in the libraries.
 //!
 //! In the order of `traj --help`: `sessions`, `show`, `view`, `inspect` and `tail` read runs;
-//! `export`, `convert`, `verify`, `scan`, `redact` and `rules` share them; `record` and `codex`
-//! record them; `trim`, `repair` and `prune` maintain them; `config`, `doctor`,
-//! `schema`, `completions` and `man` set traj up.
+//! `export`, `convert`, `import`, `verify`, `scan`, `redact` and `rules` share them; `ship`,
+//! `query` and `lake` are about those of many hosts; `record` and `codex` record them; `trim`, `repair` and `prune`
+//! maintain them; `config`, `doctor`, `schema`, `completions` and `man` set traj up.
 
 mod codex;
 mod completions;
@@ -14,8 +14,10 @@ mod doctor;
 pub(crate) mod export;
 mod import;
 mod inspect;
+mod lake;
 mod man;
 mod prune;
+pub(crate) mod query;
 mod record;
 mod redact;
 mod repair;
@@ -23,6 +25,7 @@ mod rules;
 mod scan;
 mod schema;
 mod sessions;
+mod ship;
 mod show;
 mod tail;
 mod trim;
@@ -74,11 +77,17 @@ pub(crate) enum Command {
     View(view::Arguments),
     #[command(about = "Write sessions or bundles in a format that other tools read")]
     Convert(convert::Arguments),
+    #[command(about = "Ship sessions to a dataset of many hosts")]
+    Ship(ship::Arguments),
+    #[command(about = "Query a dataset of many hosts with the installed DuckDB")]
+    Query(query::Arguments),
+    #[command(about = "Check a dataset, remove sessions, print views for engines")]
+    Lake(lake::Arguments),
     #[command(about = "Check that a bundle is complete, unchanged and free of secrets")]
     Verify(verify::Arguments),
     #[command(about = "Print the JSON Schema of a bundle file or of --json output")]
     Schema(schema::Arguments),
-    #[command(about = "Replace secrets in standard input with markers")]
+    #[command(about = "Replace secrets in standard input or a session with markers")]
     Redact(redact::Arguments),
     #[command(about = "Search files, directories and bundles for secrets")]
     Scan(scan::Arguments),
@@ -122,6 +131,9 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &CommandOutput) -> Outcome {
         Command::Export(arguments) => export::run(&arguments, host, output),
         Command::Import(arguments) => import::run(&arguments, host, output),
         Command::Sessions(arguments) => sessions::run(&arguments, host, output),
+        Command::Ship(arguments) => ship::run(&arguments, host, output),
+        Command::Query(arguments) => query::run(&arguments, host, output),
+        Command::Lake(arguments) => lake::run(&arguments, host, output),
         Command::Prune(arguments) => prune::run(&arguments, host, output),
         Command::Repair(arguments) => repair::run(&arguments, host, output),
         Command::Doctor(arguments) => doctor::run(&arguments, host, output),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) use export_failure::explain_export;
-pub(crate) use unreadable_bundle::explain_unreadable;
+pub(crate) use unreadable_bundle::{explain_unreadable, explain_unshowable};
 
 /// What an error means for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,11 @@ impl CommandError {
     pub(crate) fn not_utf8(path: &Path) -> Self {
         Self::usage(format!("{} is not named in UTF-8", path.display()))
             .hint("rename it, or copy it to another name")
+    }
+
+    /// The error for a bundle that still contains a secret.
+    pub(crate) fn secret_left(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Findings, message).hint("run `traj verify` for details")
     }
 
     /// Adds a hint on what the user can do about it.

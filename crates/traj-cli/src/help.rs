@@ -16,9 +16,10 @@ macro_rules! reading_exit_codes {
 pub(crate) use reading_exit_codes;
 
 /// The headings and the commands under each.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Look at runs", &["sessions", "show", "view", "inspect", "tail"]),
     ("Share runs", &["export", "convert", "import", "verify", "scan", "redact", "rules"]),
+    ("Many hosts", &["ship", "query", "lake"]),
     ("Record runs", &["record", "codex"]),
     ("Maintain sessions", &["trim", "repair", "prune"]),
     ("Set up", &["config", "doctor", "schema", "completions", "man", "help"]),

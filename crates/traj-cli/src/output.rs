@@ -1,6 +1,8 @@
 //! The output of a verb, as text or as one JSON document: results on standard
 //! output, everything else on standard error.
 
+mod file;
+
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -12,6 +14,7 @@ use crate::arguments::{Cli, ColorChoice};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::terminal_text::{escape_control, escape_json};
+pub(crate) use file::{OutputFailure, OutputFile, stoppable, write_complete};
 
 /// The schema name and version of every printed JSON document. Within a
 /// version, members are only ever added.

@@ -33,6 +33,13 @@ impl WorkBar {
         Self::with_line(output, KNOWN)
     }
 
+    /// A bar for work whose end is not known.
+    pub(crate) fn counting(work: &'static str, output: &CommandOutput) -> Self {
+        let bar = Self::with_line(output, UNKNOWN);
+        bar.bar.set_message(work);
+        bar
+    }
+
     fn with_line(output: &CommandOutput, line: &str) -> Self {
         let work = Self::hidden(output.shows_progress().then_some(PATIENCE));
         if let Ok(style) = ProgressStyle::with_template(line) {
@@ -105,9 +112,7 @@ pub(crate) struct WatchedBundle<B> {
 
 impl<B: BundleSource> WatchedBundle<B> {
     pub(crate) fn new(bundle: B, work: &'static str, output: &CommandOutput) -> Self {
-        let bar = WorkBar::with_line(output, UNKNOWN);
-        bar.bar.set_message(work);
-        Self { bundle, bar }
+        Self { bundle, bar: WorkBar::counting(work, output) }
     }
 
     /// The bundle itself.

@@ -13,6 +13,7 @@ mod named;
 mod opened;
 mod places;
 mod session;
+mod source_input;
 mod store;
 
 use std::collections::BTreeMap;
@@ -26,10 +27,13 @@ use traj_core::timestamp::UnixMillis;
 use traj_fs::is_bundle;
 
 pub(crate) use self::agent_choice::AgentChoice;
-pub(crate) use self::gathered::{open_source, sessions_of_database, with_sub_agents};
+pub(crate) use self::gathered::{
+    open_source, open_source_noting, sessions_of_database, with_sub_agents,
+};
 pub(crate) use self::opened::OpenedBundle;
 pub(crate) use self::places::{STORE, codex_home, is_transcript_name};
 pub(crate) use self::session::{Session, Sidecar};
+pub(crate) use self::source_input::SourceInput;
 pub(crate) use self::store::StorePlace;
 
 use self::listing::{KnownSession, SessionListing};
@@ -65,10 +69,17 @@ pub(crate) struct SubjectArguments {
     /// The store that lists the session [default: the agent's]
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     pub(crate) store: Option<PathBuf>,
-    /// The program whose sessions are searched, such as codex, or the id of an agent of OpenClaw
+    /// The program whose sessions are searched, such as codex, or the id of an OpenClaw agent
     /// [default: the one the key names, or all]
     #[arg(long, value_name = "NAME", conflicts_with = "session")]
     pub(crate) agent: Option<String>,
+}
+
+impl SubjectArguments {
+    /// A session that is named by one word.
+    pub(crate) fn named(subject: &Path) -> Self {
+        Self { subject: Some(subject.to_path_buf()), ..Self::default() }
+    }
 }
 
 /// What to do when the user names nothing.

@@ -1,10 +1,14 @@
 //! `traj convert`: runs in the formats that other tools read.
+//!
+//! - `send`: posts traces to a receiver.
 
-use std::io::{self, BufWriter, Write};
+mod send;
+
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -14,14 +18,16 @@ use traj_export::{
     Conversion, ConvertError, ConvertFormat, ConvertNotice, ConvertOptions, ConvertReport,
     ConvertTable, counted,
 };
-use traj_fs::{FsScratch, write_private_file};
+use traj_fs::FsScratch;
+
+pub(crate) use send::configured_receiver;
 
 use super::{Outcome, export};
 use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
-use crate::output::{CommandOutput, cannot_print};
+use crate::output::{CommandOutput, OutputFailure, OutputFile, stoppable};
 use crate::progress::WatchedBundle;
 use crate::quantity::shown_size;
 use crate::resolve::{OpenedBundle, SubjectArguments};
@@ -43,9 +49,14 @@ use crate::terminal_text::escape_control;
         "  traj convert bug-1234.zip --to parquet --table calls --output calls.parquet\n",
         "  traj convert bug-1234.zip --to perfetto --output run.trace.json\n",
         "  traj convert mon.zip tue.zip --to csv --output -     several runs in one table\n",
+        "  traj convert 0197f2c4 --to otlp --send http://localhost:6006 --dry-run\n",
+        "  traj convert 0197f2c4 --to otlp --send https://collector.example:4318 --yes\n",
         "\n",
-        "Exit codes: 0 written · 1 not found or not readable · 2 wrong usage · 3 a secret \
-         survived, nothing was written · 4 damaged or not a bundle, written as far as possible \
+        "--send without URL uses OTEL_EXPORTER_OTLP_ENDPOINT. Credentials are read from \
+         OTEL_EXPORTER_OTLP_HEADERS.\n",
+        "\n",
+        "Exit codes: 0 written or sent · 1 not found or not readable, or not sent · 2 wrong usage \
+         · 3 a secret survived, nothing was written; or the receiver rejected spans · 4 damaged or not a bundle, written as far as possible \
          · 128+N ended by signal N, nothing was written"
     )
 )]
@@ -57,9 +68,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: FormatName,
     /// The file to write, or - for standard output
-    #[arg(long, value_name = "FILE")]
-    output: PathBuf,
-    /// What a row of a table is [default: the usual one of the format]
+    #[arg(long, value_name = "FILE", required_unless_present = "send", conflicts_with = "send")]
+    output: Option<PathBuf>,
+    /// Post the traces to a receiver instead [default: OTEL_EXPORTER_OTLP_ENDPOINT]
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
+    send: Option<String>,
+    /// Send without asking
+    #[arg(long, requires = "send")]
+    yes: bool,
+    /// Show what would be sent, without sending anything
+    #[arg(long, requires = "send")]
+    dry_run: bool,
+    /// What the rows of a table are [default: depends on the format]
     #[arg(long, value_enum, value_name = "TABLE")]
     table: Option<TableName>,
     /// Include prompts, replies, arguments and outputs in traces
@@ -71,8 +91,9 @@ pub(crate) struct Arguments {
     /// The store that lists the sessions [default: the agent's]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// The agent whose sessions are searched [default: the one the key names, or all]
-    #[arg(long, value_name = "ID")]
+    /// The program whose sessions are searched, such as codex, or the id of an OpenClaw agent
+    /// [default: the one the key names, or all]
+    #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// A price file that overrides the built-in prices [default: as configured]
     #[arg(long, value_name = "FILE")]
@@ -145,6 +166,9 @@ struct Converted {
     bytes: u64,
     /// What the format cannot hold.
     notices: Vec<ConvertNotice>,
+    /// What was sent; missing without `--send`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent: Option<send::Sent>,
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Converted>("convert");
@@ -153,10 +177,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let options = arguments.options(host)?;
     let now = export::now(None, host)?;
     let job = Job { arguments, options, now, host, output };
-    if arguments.output == Path::new("-") {
-        return job.to_stdout();
+    match (&arguments.send, arguments.output.as_deref()) {
+        (Some(address), _) => job.send(address),
+        (None, Some(output)) if output != Path::new("-") => job.to_file(output),
+        (None, _) => job.to_stdout(),
     }
-    job.to_file()
 }
 
 impl Arguments {
@@ -171,17 +196,22 @@ impl Arguments {
         }
         let is_trace = matches!(format, ConvertFormat::Otlp | ConvertFormat::OtlpJson);
         if self.content && !is_trace {
-            return Err(CommandError::usage("--content is for traces")
-                .hint("other formats contain what they can hold"));
+            return Err(CommandError::usage(
+                "--content works only with --to otlp and --to otlp-json",
+            )
+            .hint("leave it out; the other formats include content without it"));
+        }
+        if self.send.is_some() && format != ConvertFormat::Otlp {
+            return Err(CommandError::usage("--send works only with --to otlp"));
         }
         options.has_content = self.content;
         if !format.holds(options.table) {
-            let message = format!("--to {} has no such table", format.as_str());
+            let message = format!("--to {} does not have this table", format.as_str());
             return Err(CommandError::usage(message).hint("leave out --table"));
         }
         if format.holds_one_run() && self.subjects.len() > 1 {
             let message = format!("a file in the format {} holds one run", format.as_str());
-            return Err(CommandError::usage(message).hint("convert one session after the other"));
+            return Err(CommandError::usage(message).hint("convert one session at a time"));
         }
         if let Some(own) = host.own_prices(self.prices.as_deref())? {
             options.prices = options.prices.overridden_by(own);
@@ -205,23 +235,13 @@ impl Arguments {
     }
 }
 
-/// Why nothing was written.
-enum Failure {
-    /// What is read is not right.
-    Command(CommandError),
-    /// The conversion failed.
-    Conversion(ConvertError),
-}
-
-impl From<CommandError> for Failure {
-    fn from(error: CommandError) -> Self {
-        Self::Command(error)
-    }
-}
-
-impl From<ConvertError> for Failure {
+impl From<ConvertError> for OutputFailure {
     fn from(error: ConvertError) -> Self {
-        Self::Conversion(error)
+        Self::Content(match error {
+            ConvertError::Output(error) => return Self::Write(error),
+            ConvertError::Source(error) => explain_unreadable(error),
+            error => CommandError::failure("cannot convert").because(error),
+        })
     }
 }
 
@@ -237,54 +257,22 @@ struct Job<'a> {
 impl Job<'_> {
     fn to_stdout(&self) -> Outcome {
         let interruption = Interruption::watch(self.host)?;
-        let (report, is_damaged) =
-            self.write(io::stdout(), interruption.stop_flag()).map_err(|failure| {
-                let error = match failure {
-                    Failure::Conversion(ConvertError::Output(error)) => cannot_print(error),
-                    failure => explain(failure),
-                };
-                interruption.explain(error)
-            })?;
+        let (report, is_damaged) = self
+            .write(io::stdout(), interruption.stop_flag())
+            .map_err(|failure| interruption.explain_stdout(failure.on_stdout()))?;
         let fault = is_damaged.then_some(ErrorKind::Damaged);
         let converted = self.converted(report, None);
         Ok(self.output.summary(&converted, fault, |converted| describe(converted, None)))
     }
 
-    /// Writes under a temporary name; the file gets its own name when it is
-    /// complete.
-    fn to_file(&self) -> Outcome {
-        let path = self.host.absolute(&self.arguments.output);
-        let (folder, name) = self.host.folder_of(&path)?;
-        self.host.check_outside_bundles(path.parent().unwrap_or(&path))?;
-        if !self.arguments.force && folder.symlink_metadata(&name).is_ok() {
-            let message = format!("{} exists", path.display());
-            return Err(CommandError::usage(message)
-                .hint("name another file with --output, or replace it with --force"));
-        }
+    fn to_file(&self, output: &Path) -> Outcome {
+        let path = self.host.absolute(output);
+        let file = OutputFile::new(&path, self.arguments.force, self.host)?;
         self.check_is_no_source(&path)?;
         let interruption = Interruption::watch(self.host)?;
-        let stop = interruption.stop_flag();
-        let mut written = None;
-        let outcome = write_private_file(&folder, &name, |out| match self.write(out, stop) {
-            Ok(report) => {
-                written = Some(Ok(report));
-                Ok(())
-            }
-            Err(Failure::Conversion(ConvertError::Output(error))) => Err(error),
-            Err(failure) => {
-                written = Some(Err(explain(failure)));
-                Err(io::Error::other("nothing was converted"))
-            }
-        });
-        let (report, is_damaged) = match (outcome, written) {
-            (Ok(()), Some(Ok(report))) => report,
-            (_, Some(Err(error))) => return Err(interruption.explain(error)),
-            (Err(error), _) => {
-                let message = format!("cannot write {}", path.display());
-                return Err(interruption.explain(CommandError::failure(message).because(error)));
-            }
-            (Ok(()), None) => return Err(CommandError::failure("nothing was written")),
-        };
+        let (report, is_damaged) = file
+            .write(|out| self.write(out, interruption.stop_flag()))
+            .map_err(|error| interruption.explain(error))?;
         let fault = is_damaged.then_some(ErrorKind::Damaged);
         let converted = self.converted(report, Some(&path));
         let shown = path.strip_prefix(&self.host.facts.current_dir).unwrap_or(&path).to_owned();
@@ -301,7 +289,7 @@ impl Job<'_> {
         let target = self.host.real_path(path);
         let mut sources = self.arguments.subjects.iter();
         if sources.any(|source| self.host.real_path(source) == target) {
-            let message = format!("{} is what is converted", path.display());
+            let message = format!("the output would replace its source {}", path.display());
             return Err(CommandError::usage(message).hint("name another file with --output"));
         }
         Ok(())
@@ -313,10 +301,14 @@ impl Job<'_> {
         &self,
         out: impl Write + Send,
         stop: Arc<AtomicBool>,
-    ) -> Result<(ConvertReport, bool), Failure> {
-        let out = BufWriter::with_capacity(256 * 1024, StoppableWriter { out, stop });
+    ) -> Result<(ConvertReport, bool), OutputFailure> {
         let mut is_damaged = false;
-        let mut conversion = Conversion::new(self.options.clone(), self.scratch(), out)?;
+        let mut conversion = Conversion::new(
+            self.options.clone(),
+            self.scratch(),
+            self.scratch(),
+            stoppable(out, stop),
+        )?;
         for subject in self.arguments.each_subject() {
             let workspace = &self.arguments.workspace;
             let opened = OpenedBundle::open(&subject, workspace, self.now, self.host, self.output)?;
@@ -327,7 +319,7 @@ impl Job<'_> {
         Ok((conversion.finish()?, is_damaged))
     }
 
-    /// A file for what a document has to hold back.
+    /// A file for parts of a document that must be written later.
     fn scratch(&self) -> Box<dyn Scratch> {
         Box::new(FsScratch::new(self.host.temporary_place().into_iter().collect()))
     }
@@ -342,35 +334,8 @@ impl Job<'_> {
             records: report.records,
             bytes: report.bytes,
             notices: report.notices,
+            sent: None,
         }
-    }
-}
-
-fn explain(failure: Failure) -> CommandError {
-    match failure {
-        Failure::Command(error) => error,
-        Failure::Conversion(ConvertError::Source(error)) => explain_unreadable(error),
-        Failure::Conversion(error) => CommandError::failure("cannot convert").because(error),
-    }
-}
-
-/// Fails once somebody asks us to stop.
-struct StoppableWriter<W> {
-    out: W,
-    stop: Arc<AtomicBool>,
-}
-
-impl<W: Write> Write for StoppableWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.stop.load(Ordering::Relaxed) {
-            // Not `Interrupted`: that asks callers to try again.
-            return Err(io::Error::other("asked to stop"));
-        }
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 
@@ -383,10 +348,10 @@ fn describe(converted: &Converted, path: Option<&Path>) -> String {
         shown_size(converted.bytes),
     ]
     .join(", ");
-    let mut text = format!("wrote{}\n{figures}\n", escape_control(&path));
-    for notice in &converted.notices {
-        let line = format!("notice: {} {}\n", notice.count, notice.message);
-        text.push_str(&line);
-    }
-    text
+    format!("wrote{}\n{figures}\n{}", escape_control(&path), notices(converted))
+}
+
+fn notices(converted: &Converted) -> String {
+    let notices = converted.notices.iter();
+    notices.map(|notice| format!("notice: {} {}\n", notice.count, notice.message)).collect()
 }

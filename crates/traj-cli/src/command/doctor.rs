@@ -11,13 +11,18 @@ use codex_binding::{TESTED_VERSIONS, is_newer_than_tested};
 use serde::Serialize;
 use traj_core::settings::Settings;
 use traj_core::settings::report::effective_settings;
+use traj_core::timestamp::UnixMillis;
+use traj_export::duration_in_words;
 
 use super::Outcome;
 use super::codex::provider::ProviderReport;
+use super::convert::configured_receiver;
+use super::ship::{DatasetStatus, remembered};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
+use crate::quantity::{counted, shown_size};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -54,6 +59,9 @@ struct DoctorReport {
     /// The locations that traj writes to.
     places: Vec<PlaceReport>,
     codex: Codex,
+    sending: Sending,
+    /// The datasets that this host ships to.
+    shipping: Vec<Shipping>,
     /// The results of `--probe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     probes: Option<Vec<probe::Probe>>,
@@ -97,6 +105,25 @@ struct PlaceReport {
     warning: Option<&'static str>,
 }
 
+/// What `traj convert --send` uses, without any values.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Sending {
+    /// The variable that names the receiver; null if none does.
+    endpoint: Option<&'static str>,
+    /// Whether a variable sets headers.
+    headers: bool,
+}
+
+/// A dataset that this host ships to.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Shipping {
+    #[serde(flatten)]
+    status: DatasetStatus,
+    /// How many seconds ago the dataset last had everything; null if it never had.
+    lag_seconds: Option<i64>,
+}
+
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Codex {
@@ -127,6 +154,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         settings: settings.collect(),
         places: places(host),
         codex: codex(arguments.codex.as_deref(), host),
+        sending: sending(host),
+        shipping: shipping(host),
         probes: arguments.probe.then(|| probe::run(host)),
     };
     let failed = report.probes.iter().flatten().any(|probe| !probe.ok)
@@ -201,7 +230,7 @@ fn codex(named: Option<&Path>, host: &Host) -> Codex {
     } else {
         "PATH"
     };
-    let path = host.program(named, "CODEX", "codex");
+    let path = host.program(named, "TRAJ_CODEX", "codex");
     let version = path.as_ref().and_then(|path| {
         let started = Command::new(path).arg("--version").stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&started.stdout).trim().to_owned();
@@ -216,6 +245,44 @@ fn codex(named: Option<&Path>, host: &Host) -> Codex {
         source,
         provider: ProviderReport::of(None, host),
     }
+}
+
+fn sending(host: &Host) -> Sending {
+    let (endpoint, headers) = configured_receiver(host);
+    Sending { endpoint, headers }
+}
+
+fn shipping(host: &Host) -> Vec<Shipping> {
+    let now = Host::now().as_millis();
+    let with_lag = |status: DatasetStatus| {
+        let complete = status.complete_at.as_deref().and_then(UnixMillis::parse_iso);
+        let lag_seconds = complete.map(|at| now.saturating_sub(at.as_millis()).max(0) / 1_000);
+        Shipping { status, lag_seconds }
+    };
+    remembered(host).into_iter().map(with_lag).collect()
+}
+
+fn shown_shipping(shipping: &Shipping) -> String {
+    let Shipping { status, lag_seconds } = shipping;
+    let lag = lag_seconds.map(|seconds| u64::try_from(seconds).unwrap_or_default());
+    let lag = lag.map(|seconds| duration_in_words(seconds.saturating_mul(1_000)));
+    let lag = lag.map_or_else(|| "never complete".to_owned(), |lag| format!("complete {lag} ago"));
+    let mut lines = vec![format!("shipping to {}: {lag}\n", escape_control(&status.dataset))];
+    if let Some(error) = &status.last_error {
+        let at = status.tried_at.as_deref().unwrap_or_default();
+        lines.push(format!("  WARNING: {at}: {}\n", escape_control(error)));
+    }
+    if status.behind > 0 {
+        lines.push(format!("  behind           {}\n", counted(status.behind, "session")));
+    }
+    if status.waiting > 0 {
+        let size = shown_size(status.waiting_bytes);
+        lines.push(format!("  waiting          {}, {size}\n", counted(status.waiting, "segment")));
+    }
+    if status.dropped > 0 {
+        lines.push(format!("  WARNING: {} dropped\n", counted(status.dropped, "segment")));
+    }
+    lines.concat()
 }
 
 fn human(report: &DoctorReport) -> String {
@@ -254,6 +321,10 @@ fn human(report: &DoctorReport) -> String {
     let newer = if codex.newer_than_tested { "; WARNING: yours is newer" } else { "" };
     lines.push(format!("  tested with      {tested}{newer}\n"));
     lines.push(format!("  provider         {}\n", codex.provider.shown()));
+    let headers = if report.sending.headers { "set" } else { "not set" };
+    let endpoint = report.sending.endpoint.unwrap_or("no receiver is configured");
+    lines.push(format!("sending: {endpoint}, headers are {headers}\n"));
+    lines.extend(report.shipping.iter().map(shown_shipping));
     if let Some(probes) = &report.probes {
         lines.push("probes\n".to_owned());
         for probe in probes {

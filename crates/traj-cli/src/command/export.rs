@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use traj_core::care::session_store::{agent_of_key, default_store_path, is_safe_id};
-use traj_core::gather::sub_agent_folder;
+use traj_core::gather::{sub_agent_folder, thread_folder};
 use traj_core::id::{BundleName, SessionId};
 use traj_core::timestamp::UnixMillis;
 use traj_export::chat::ChatExport;
@@ -237,7 +237,8 @@ fn name_of(file: &Path, host: &Host) -> Result<String, CommandError> {
     let text = export_setup::text_of(file)?;
     let absolute = export_setup::text_of(&host.absolute(file))?;
     let is_plain = !text.starts_with('~') && !text.split('/').any(|part| part == "..");
-    let says_all = text.contains('/') || sub_agent_folder(&absolute).is_none();
+    let is_alone = sub_agent_folder(&absolute).is_none() && thread_folder(&absolute).is_none();
+    let says_all = text.contains('/') || is_alone;
     Ok(if is_plain && says_all { text } else { absolute })
 }
 

@@ -2,7 +2,7 @@
 
 mod check;
 
-use std::io::{self, Write};
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,12 @@ use traj_core::id::SessionId;
 use traj_core::location::sidecar_beside;
 use traj_core::run::{Fold, Prices, Run, Usage};
 use traj_export::{ToolSummary, UsageSummary, counted, read_run, read_run_events};
-use traj_fs::write_private_file;
 
 use super::{Outcome, export};
 use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::CommandOutput;
+use crate::output::{CommandOutput, OutputFailure, write_complete};
 use crate::resolve::{OpenedBundle, SubjectArguments};
 use crate::terminal_text::escape_control;
 
@@ -30,10 +29,10 @@ use crate::terminal_text::escape_control;
     long_about = "Writes a session of any agent as a session of OpenClaw, for tools that read \
                   nothing else: a transcript and a sidecar with what a transcript cannot state. \
                   The session is redacted and checked like an export. The files are then read \
-                  back: their calls, outcomes, tokens and errors are those of the source, or \
-                  nothing is left.\n\nNo file is replaced, and nothing is written into a \
-                  directory of an agent. SESSION can also be a bundle. Without SESSION, imports \
-                  the newest session of this workspace, or else of this machine.",
+                  back: if calls, outcomes, tokens or errors differ from the source, no file is \
+                  left.\n\nNo file is replaced, and nothing is written into a directory of an \
+                  agent. SESSION can also be a bundle. Without SESSION, imports the newest \
+                  session of this workspace, or else of this machine.",
     after_help = concat!(
         "Examples:\n",
         "  traj import 0199a213 --output imported   a session by the beginning of its id\n",
@@ -62,6 +61,7 @@ struct Imported {
     session_file: String,
     /// The sidecar.
     trajectory: String,
+    /// The session's id.
     session_id: String,
     /// The program that ran the agent.
     agent: Option<String>,
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     Ok(std::process::ExitCode::SUCCESS)
 }
 
-/// Refuses directories in which an agent would take our files for its own.
+/// Refuses directories in which an agent would mistake our files for its own.
 fn refuse_agents_folders(target: &Path, host: &Host) -> Result<(), CommandError> {
     let real = host.real_path(target);
     for agent in Agent::all() {
@@ -145,7 +145,7 @@ fn refuse_agents_folders(target: &Path, host: &Host) -> Result<(), CommandError>
 
 /// The files of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ImportedFile {
     Transcript,
     Sidecar,
 }
@@ -162,57 +162,52 @@ impl Import<'_> {
     /// Writes both files and reads them back. Returns how many facts they cannot
     /// state.
     fn write(&self, target: &Path, names: &[String; 2]) -> Result<u64, CommandError> {
-        let [transcript, sidecar] = names;
-        self.write_file(sidecar, Part::Sidecar, Usage::default())?;
-        let left_out = self.write_file(transcript, Part::Transcript, Usage::default())?;
-        let read =
-            check::read_back(&target.join(transcript), &target.join(sidecar), self.id, self.host)?;
+        let [transcript, sidecar] = names.each_ref().map(|name| target.join(name));
+        self.write_file(&sidecar, ImportedFile::Sidecar, Usage::default())?;
+        let left_out = self.write_file(&transcript, ImportedFile::Transcript, Usage::default())?;
+        let read = check::read_back(&transcript, &sidecar, self.id, self.host)?;
         // Programs count calls that they do not record.
         let missing = self.source.models.usage.since(&read.models.usage);
         let read = if missing.is_zero() {
             read
         } else {
-            self.write_file(transcript, Part::Transcript, missing)?;
-            check::read_back(&target.join(transcript), &target.join(sidecar), self.id, self.host)?
+            self.write_file(&transcript, ImportedFile::Transcript, missing)?;
+            check::read_back(&transcript, &sidecar, self.id, self.host)?
         };
         check::compare(self.source, &read)?;
         Ok(left_out)
     }
 
-    fn write_file(&self, name: &str, part: Part, missing: Usage) -> Result<u64, CommandError> {
-        let mut fault = None;
-        let mut left_out = 0;
-        let outcome = write_private_file(self.folder, name, |file| {
-            let mut out = io::BufWriter::new(file);
-            match self.rows(part, missing, &mut out) {
-                Ok(count) => left_out = count,
-                Err(RowsFault::Write(error)) => return Err(error),
-                Err(RowsFault::Read(error)) => {
-                    fault = Some(error);
-                    return Err(io::Error::other("the session cannot be read"));
-                }
-            }
-            out.flush()
-        });
-        match (fault, outcome) {
-            (Some(fault), _) => Err(fault),
-            (None, Err(error)) => {
-                Err(CommandError::failure(format!("cannot write {name}")).because(error))
-            }
-            (None, Ok(())) => Ok(left_out),
-        }
+    fn write_file(
+        &self,
+        path: &Path,
+        part: ImportedFile,
+        missing: Usage,
+    ) -> Result<u64, CommandError> {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        write_complete(self.folder, name, path, |file| {
+            let mut out = BufWriter::new(file);
+            let left_out = self.rows(part, missing, &mut out)?;
+            out.flush().map_err(OutputFailure::Write)?;
+            Ok(left_out)
+        })
     }
 
     /// Writes the rows of one of the files.
-    fn rows(&self, part: Part, missing: Usage, out: &mut dyn Write) -> Result<u64, RowsFault> {
+    fn rows(
+        &self,
+        part: ImportedFile,
+        missing: Usage,
+        out: &mut dyn Write,
+    ) -> Result<u64, OutputFailure> {
         let mut fold = Fold::new(Prices::shipped()).without_moments();
         let mut transcriber = Transcriber::new(self.source, self.id);
         let mut line = String::new();
         let mut written = Ok(());
         let mut put = |row: TranscribedRow<'_>| {
             let (of, row) = match &row {
-                TranscribedRow::Transcript(row) => (Part::Transcript, row),
-                TranscribedRow::Sidecar(row) => (Part::Sidecar, row),
+                TranscribedRow::Transcript(row) => (ImportedFile::Transcript, row),
+                TranscribedRow::Sidecar(row) => (ImportedFile::Sidecar, row),
             };
             if of != part {
                 return;
@@ -230,17 +225,11 @@ impl Import<'_> {
             transcriber.push(event, &taken, &mut put);
             ControlFlow::Continue(())
         });
-        too_long.map_err(|error| RowsFault::Read(explain_unreadable(error)))?;
+        too_long.map_err(explain_unreadable)?;
         transcriber.end(missing, &mut put);
-        written.map_err(RowsFault::Write)?;
-        Ok(transcriber.untold())
+        written.map_err(OutputFailure::Write)?;
+        Ok(transcriber.left_out())
     }
-}
-
-/// Why rows were not written.
-enum RowsFault {
-    Read(CommandError),
-    Write(io::Error),
 }
 
 fn describe(imported: &Imported) -> String {

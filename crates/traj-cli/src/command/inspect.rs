@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use traj_core::timestamp::UnixMillis;
-use traj_export::{InspectError, Summary, inspect, inspect_checked};
+use traj_export::{Summary, inspect, inspect_checked};
 
 use super::Outcome;
-use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
+use crate::command_error::{CommandError, ErrorKind, explain_unreadable, explain_unshowable};
 use crate::compose::Host;
 use crate::help::reading_exit_codes;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::progress::WatchedBundle;
 use crate::resolve::bundle::{NamedBundle, rules};
-use crate::resolve::export::temporary::{export_session, secret_left};
+use crate::resolve::export::temporary::export_session;
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
 use describe::describe;
 
@@ -82,8 +82,5 @@ fn inspect_bundle(
     let prices = host.prices(arguments.prices.as_deref())?;
     let bundle = WatchedBundle::new(NamedBundle::open(path, host)?, "checking", output);
     let looked = inspect_checked(&bundle, &rules()?, Host::workers(), prices);
-    looked.map_err(|error| match error {
-        InspectError::Source(error) => explain_unreadable(error),
-        secret => secret_left(secret.to_string()),
-    })
+    looked.map_err(explain_unshowable)
 }

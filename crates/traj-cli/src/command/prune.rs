@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use traj_core::care::prune::{PruneDecision, PrunePolicy, decide_prune, listed_names};
 use traj_core::settings::Settings;
-use traj_fs::{FsError, FsRemains};
+use traj_fs::{FsError, FsOrphans};
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
@@ -103,19 +103,19 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         let message = format!("cannot read the directory {}", path.display());
         CommandError::failure(message).because(error)
     };
-    let mut remains = FsRemains::read(host.root()?, folder, path.as_path())
+    let mut orphans = FsOrphans::read(host.root()?, folder, path.as_path())
         .map_err(|error| unreadable(&path, error))?;
-    let listed = listed(arguments, host, &remains)?;
+    let listed = listed(arguments, host, &orphans)?;
     let sidecars = Settings::from_host(&host.facts).trajectory_dir;
     let sidecars = sidecars.map(|sidecars| host.absolute(Path::new(&sidecars)));
     if let Some(path) = &sidecars
         && let Some(folder) = host.folder_if_any(path)?
     {
-        remains = remains.with_sidecars(folder, path);
+        orphans = orphans.with_sidecars(folder, path);
     }
     // The directory of the sessions was already read.
     let looked_at = sidecars.as_deref().unwrap_or(&path);
-    let found = remains.look(&listed).map_err(|error| unreadable(looked_at, error))?;
+    let found = orphans.look(&listed).map_err(|error| unreadable(looked_at, error))?;
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Host::now().plus_millis(age.saturating_neg());
     let policy = PrunePolicy::new(before, arguments.max_entries, arguments.max_bytes);
@@ -128,11 +128,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     };
     for decision in decide_prune(found.gone, found.live_bytes, policy) {
         let item = item_of(&decision);
-        if !decision.reason.goes() {
+        if !decision.reason.removes() {
             report.kept.push(item);
             continue;
         }
-        let removed = if arguments.dry_run { Ok(()) } else { remains.remove(&decision.artefact) };
+        let removed = if arguments.dry_run { Ok(()) } else { orphans.remove(&decision.artefact) };
         match removed {
             Ok(()) => {
                 report.removed_bytes += item.bytes;
@@ -152,11 +152,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
 fn listed(
     arguments: &Arguments,
     host: &Host,
-    remains: &FsRemains,
+    orphans: &FsOrphans,
 ) -> Result<BTreeSet<String>, CommandError> {
     let store = match &arguments.store {
         Some(store) => store.clone(),
-        None if remains.has(STORE) => arguments.sessions.join(STORE),
+        None if orphans.has(STORE) => arguments.sessions.join(STORE),
         None => return Ok(BTreeSet::new()),
     };
     let place = StorePlace::read(Some(&store), "main", host)?;

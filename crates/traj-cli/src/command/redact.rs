@@ -1,4 +1,5 @@
-//! `traj redact`: copies standard input to standard output without secrets.
+//! `traj redact`: copies standard input, or a session, to standard output without
+//! secrets.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read as _, Write as _};
@@ -8,6 +9,7 @@ use std::str::FromStr as _;
 use serde::Serialize;
 use traj_core::json::lines::Line;
 use traj_core::json::{Json, MAX_DEPTH, exceeds_depth};
+use traj_core::port::Source;
 use traj_core::redaction::{PathLabels, RedactionReport, Redactor, RevealMap, block_end};
 
 use crate::command::Outcome;
@@ -18,6 +20,7 @@ use crate::json_document::JsonDocument;
 use crate::output::{CommandOutput, cannot_print};
 use crate::quantity::counted;
 use crate::redaction_options::{KeyOptions, RuleOptions};
+use crate::resolve::{SourceInput, SubjectArguments, Unnamed, chosen, open_source};
 
 /// Plain text is redacted in blocks of about this size.
 const BLOCK_BYTES: usize = 64 << 20;
@@ -26,20 +29,25 @@ const NAMED_LINES: usize = 20;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Copies standard input to standard output and replaces each secret with a \
-                  marker. The marker names the rule and contains a hash, so that the same \
+    long_about = "Copies standard input, or the rows of a session, to standard output and \
+                  replaces each secret with a marker. The marker names the rule and contains a hash, so that the same \
                   secret always gets the same marker. A report of what was hidden goes to \
                   standard error; with --json it is one JSON document.",
     after_help = concat!(
         "Examples:\n",
         "  traj redact < log.txt > clean.txt            plain text\n",
         "  traj redact --jsonl < s.jsonl > clean.jsonl  JSON lines\n",
+        "  traj redact 0197f2c4 > clean.jsonl           a session, of any agent\n",
         "  traj redact --rules gitleaks.toml < log.txt  with additional rules\n",
         "\n",
         "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 some lines were not JSON, or were cut"
     )
 )]
 pub(crate) struct Arguments {
+    /// The session: a file, a key, an id, or the beginning of a key or id [default: standard
+    /// input]
+    #[arg(value_name = "SESSION", conflicts_with = "text")]
+    session: Option<PathBuf>,
     /// Read one JSON value per line (the default if the input starts with one)
     #[arg(long, conflicts_with = "text")]
     jsonl: bool,
@@ -85,12 +93,12 @@ struct Summary {
     invalid_lines: u64,
     /// Lines that were omitted.
     omitted_lines: u64,
-    /// Lines nested too deeply, of which the inner levels were omitted.
+    /// Lines that were nested too deeply; their inner levels were omitted.
     cut_lines: u64,
 }
 
 /// A redaction in progress.
-struct Work {
+struct RedactionRun {
     redactor: Redactor,
     report: RedactionReport,
     reveal: Option<RevealMap>,
@@ -111,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     } else {
         host.path_labels(arguments.workspace.as_deref())
     };
-    let mut work = Work {
+    let mut work = RedactionRun {
         redactor: arguments.rules.redactor(host, key, paths)?,
         report: RedactionReport::new(),
         reveal: recipient.is_some().then(RevealMap::new),
@@ -120,13 +128,18 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         cut_lines: 0,
         longest_line: host.reading().scanned_line_bytes,
     };
-    let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
-    let jsonl = arguments.jsonl || !arguments.text && begins_like_json(&mut input)?;
+    let named = arguments.session.as_deref().filter(|name| name.as_os_str() != "-");
+    let session = named.map(|name| rows_of(name, host, output)).transpose()?;
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    if jsonl {
-        work.lines(input, &mut out, output)?;
+    if let Some(session) = session {
+        work.lines(SourceInput::new(&*session), &mut out, output)?;
     } else {
-        work.texts(input, &mut out)?;
+        let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
+        if arguments.jsonl || !arguments.text && begins_like_json(&mut input)? {
+            work.lines(input, &mut out, output)?;
+        } else {
+            work.texts(input, &mut out)?;
+        }
     }
     out.flush().map_err(cannot_print)?;
     drop(out);
@@ -157,7 +170,19 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     Ok(output.summary(&summary, is_damaged.then_some(ErrorKind::Damaged), describe))
 }
 
-impl Work {
+/// The rows of a session.
+fn rows_of(
+    name: &Path,
+    host: &Host,
+    output: &CommandOutput,
+) -> Result<Box<dyn Source>, CommandError> {
+    let chosen = chosen(&SubjectArguments::named(name), Unnamed::Refused, host, output)?;
+    open_source(&chosen.file, host)?.map_err(|error| {
+        CommandError::failure(format!("cannot read {}", chosen.file.display())).because(error)
+    })
+}
+
+impl RedactionRun {
     /// Redacts one JSON value per line. Any other line becomes a JSON string
     /// with its redacted text, so that the output always parses.
     fn lines(

@@ -8,7 +8,7 @@ use std::path::Path;
 use cap_std::fs::{Dir, File};
 use clap::Args;
 use serde::Serialize;
-use traj_core::care::repair::{Diagnosis, Rebuild, RepairError, Survey};
+use traj_core::care::repair::{Diagnosis, Rebuild, RepairError, RepairSurvey};
 use traj_core::dialect::{Head, sniff};
 use traj_core::json::lines::Line;
 use traj_fs::{FsScratch, open_file, write_private_file};
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
             .because(error)
             .hint("a file with many rows needs free space next to it, or in TMPDIR")
     };
-    let mut survey = Survey::new(Box::new(notes(&folder, host)?));
+    let mut survey = RepairSurvey::new(Box::new(notes(&folder, host)?));
     let mut noted = Ok(());
     let mut is_known = false;
     let longest = host.reading().scanned_line_bytes;

@@ -21,6 +21,8 @@ use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::quantity::counted;
 use crate::redaction_options::RuleOptions;
+use crate::resolve::gathered::packed_sessions;
+use crate::resolve::{SourceInput, SubjectArguments, Unnamed, chosen, open_source};
 use crate::terminal_text::escape_control;
 
 const BLOCK_BYTES: u64 = 64 << 20;
@@ -31,12 +33,14 @@ const DEEPEST: usize = 64;
 #[command(
     long_about = "Searches files for secrets that a rule would hide. Reports the file, line, \
                   rule and location of each secret, never its value. Directories are searched \
-                  recursively except .git, and archived bundles without unpacking them. Files \
-                  that could not be read are reported.",
+                  recursively except .git, and archived bundles without unpacking them. In an \
+                  agent's database, only the sessions are searched. A name that is not a path is \
+                  the key or id of a session. Files that could not be read are reported.",
     after_help = concat!(
         "Examples:\n",
         "  traj scan .                            the current directory\n",
         "  traj scan bug-1234.zip                 an archived bundle\n",
+        "  traj scan 0197f2c4                     a session, by the beginning of its id\n",
         "  traj scan logs --personal-data --json  with personal data, as JSON\n",
         "\n",
         "Exit codes: 0 nothing found · 1 not found or not readable · 2 wrong usage · 3 secrets \
@@ -44,7 +48,7 @@ const DEEPEST: usize = 64;
     )
 )]
 pub(crate) struct Arguments {
-    /// Files, directories and bundles to search
+    /// Files, directories, bundles and sessions to search
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -71,7 +75,7 @@ struct FileFinding {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Report")]
 struct ScanReport {
-    /// The number of files searched.
+    /// The number of files searched; each session in a database counts as one.
     files: u64,
     /// The number of files that are not text.
     binary_files: u64,
@@ -100,7 +104,9 @@ enum Form {
     Text,
 }
 
-struct Look {
+/// A search for secrets in files.
+struct FileScan<'h> {
+    host: &'h Host,
     redactor: Redactor,
     report: ScanReport,
     /// Lines and documents longer than this are skipped.
@@ -114,12 +120,12 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let redactor =
         arguments.rules.redactor(host, MarkerKey::new([0; 32]), PathLabels::default())?;
     let longest = host.reading().scanned_line_bytes;
-    let mut look = Look { redactor, report: ScanReport::default(), longest };
+    let mut scan = FileScan { host, redactor, report: ScanReport::default(), longest };
     for path in &arguments.paths {
-        look.at(host, path)?;
+        scan.path(path, output)?;
     }
-    let fault = (!look.report.findings.is_empty()).then_some(ErrorKind::Findings);
-    output.verdict(&look.report, fault, describe)
+    let fault = (!scan.report.findings.is_empty()).then_some(ErrorKind::Findings);
+    output.verdict(&scan.report, fault, describe)
 }
 
 fn unreadable(
@@ -129,17 +135,35 @@ fn unreadable(
     CommandError::failure(format!("cannot read {shown}")).because(error)
 }
 
-impl Look {
-    fn at(&mut self, host: &Host, path: &Path) -> Result<(), CommandError> {
-        let (folder, name) = host.folder_of(path)?;
+impl FileScan<'_> {
+    fn path(&mut self, path: &Path, output: &CommandOutput) -> Result<(), CommandError> {
+        let (folder, name) = self.host.folder_of(path)?;
         let shown = path.to_string_lossy().into_owned();
-        let is_folder = folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir());
-        if is_folder {
-            let inner = host.folder(path)?;
+        let Ok(metadata) = folder.symlink_metadata(&name) else {
+            return self.session(path, &shown, output);
+        };
+        if metadata.is_dir() {
+            let inner = self.host.folder(path)?;
             self.folder(&inner, &shown, 0).map_err(|error| unreadable(&shown, error))
         } else {
             self.file(&folder, &name, &shown).map_err(|error| unreadable(&shown, error))
         }
+    }
+
+    /// Searches a session that is not named by the path of a plain file.
+    fn session(
+        &mut self,
+        path: &Path,
+        shown: &str,
+        output: &CommandOutput,
+    ) -> Result<(), CommandError> {
+        let subject = SubjectArguments::named(path);
+        let chosen = chosen(&subject, Unnamed::Refused, self.host, output)?;
+        let source = open_source(&chosen.file, self.host)?;
+        let source = source.map_err(|error| unreadable(shown, error))?;
+        let shown = chosen.file.to_string_lossy();
+        self.stream("session.jsonl", &shown, SourceInput::new(&*source))
+            .map_err(|error| unreadable(&shown, error))
     }
 
     fn folder(&mut self, folder: &Dir, shown: &str, depth: usize) -> io::Result<()> {
@@ -185,6 +209,14 @@ impl Look {
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         if is_archive(name) {
             return self.archive(folder, name, shown);
+        }
+        if let Some(sessions) = packed_sessions(folder, name, self.host)? {
+            let parent = shown.strip_suffix(name).unwrap_or_default();
+            for (name, source) in sessions {
+                let place = format!("{parent}{name}");
+                self.stream("session.jsonl", &place, SourceInput::new(&*source))?;
+            }
+            return Ok(());
         }
         let file = open_file(folder, name)?;
         self.stream(name, shown, io::BufReader::with_capacity(1 << 16, file))?;

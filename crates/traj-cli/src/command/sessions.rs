@@ -4,6 +4,7 @@ mod cache;
 mod candidate;
 mod collect;
 mod databases;
+pub(super) mod files;
 mod look;
 mod parallel;
 mod read;
@@ -49,7 +50,7 @@ const ON_A_TERMINAL: usize = 100;
                   directories, and in those that their variables name; docs/agents.md has the \
                   list. A sidecar without a transcript is listed too. Columns shrink to fit the \
                   terminal, and without --limit a terminal shows the newest 100.\n\nWhat was \
-                  read is kept, redacted, in a cache that only you can read, until the files \
+                  read is cached, redacted, in a file that only you can read, until the sessions \
                   change.",
     after_help = concat!(
         "Examples:\n",
@@ -72,8 +73,8 @@ pub(crate) struct Arguments {
     /// Search this directory; same as ROOT
     #[arg(long, value_name = "DIR")]
     sessions: Option<PathBuf>,
-    /// The program whose sessions are listed, such as claude or codex, or the id of an agent of
-    /// OpenClaw [default: all]
+    /// The program whose sessions are listed, such as claude or codex, or the id of an OpenClaw
+    /// agent [default: all]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["store", "sessions"])]
     agent: Option<String>,
     /// Only sessions with an event since then: a duration such as 2d, or a date
@@ -239,14 +240,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
     let prices = host.prices(arguments.prices.as_deref())?;
     let filter = Filter::of(arguments, host, output);
+    let old = collection.old.clone();
     let report = listed(collection, &filter, &prices, !arguments.no_cache, host, output)?;
     let width = output.terminal_width(host);
     let human = |report: &SessionsReport| table::describe(&report.sessions, width);
-    if report.unrecognised > 0 {
-        let files = if report.unrecognised == 1 { "file" } else { "files" };
-        let count = report.unrecognised;
-        output.note(&format!("{count} {files} skipped: unknown format"));
-    }
+    skipped(report.unrecognised, &old, output);
     if !report.problems.is_empty() {
         return output.failed_result(&report, &unlisted(&report.problems), human);
     }
@@ -256,6 +254,19 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         output.note(&format!("the newest {shown}; --limit lists more"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which files are not listed because traj cannot read them.
+fn skipped(unrecognised: u64, old: &[(&str, u64)], output: &CommandOutput) {
+    let files = |count: u64| if count == 1 { "file" } else { "files" };
+    for (agent, count) in old {
+        let files = files(*count);
+        output.note(&format!("{count} {files} of {agent} skipped: the format of an old version"));
+    }
+    let count = unrecognised.saturating_sub(old.iter().map(|(_, count)| count).sum());
+    if count > 0 {
+        output.note(&format!("{count} {} skipped: unknown format", files(count)));
+    }
 }
 
 /// Lists sessions with the help of the cache, and keeps what was read.

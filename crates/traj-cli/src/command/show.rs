@@ -35,7 +35,7 @@ use context::ContextDocument;
 use overview::Overview;
 use pager::Paper;
 use render::Renderer;
-use select::{Selection, Wanted};
+use select::{Selection, ShownPart};
 
 /// A document contains at most this many steps, and this many bytes of them.
 const MOST_STEPS: usize = 2_000;
@@ -106,17 +106,17 @@ pub(crate) struct Arguments {
 enum TextFormat {
     /// For a terminal
     Text,
-    /// Markdown for a code host, with tool calls to unfold
+    /// Markdown for a code host, with collapsed tool calls
     Markdown,
 }
 
 impl Arguments {
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> ShownPart {
         match (&self.call, self.turn) {
-            (Some(id), _) => Wanted::Call(id.clone()),
-            (None, Some(turn)) => Wanted::Turn(turn),
-            (None, None) if self.failed => Wanted::FromFailure,
-            (None, None) => Wanted::All,
+            (Some(id), _) => ShownPart::Call(id.clone()),
+            (None, Some(turn)) => ShownPart::Turn(turn),
+            (None, None) if self.failed => ShownPart::FromFailure,
+            (None, None) => ShownPart::All,
         }
     }
 
@@ -201,7 +201,7 @@ impl<'b> Conversation<'b> {
         let (width, zone) = (host.terminal_width(), host.zone());
         let overview = Overview::of(&self.run);
         let wanted = arguments.wanted();
-        let is_whole = matches!(wanted, Wanted::All | Wanted::FromFailure);
+        let is_whole = matches!(wanted, ShownPart::All | ShownPart::FromFailure);
         let is_markdown = arguments.format == TextFormat::Markdown;
         if is_markdown {
             let mut write = |text: &str| io::stdout().write_all(text.as_bytes());
@@ -232,11 +232,11 @@ impl<'b> Conversation<'b> {
     /// any.
     fn write_markdown(
         &self,
-        wanted: Wanted,
+        wanted: ShownPart,
         detail: StoryDetail,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<bool, PageError> {
-        if matches!(wanted, Wanted::All | Wanted::FromFailure) {
+        if matches!(wanted, ShownPart::All | ShownPart::FromFailure) {
             write(&markdown::opening(&self.run)).map_err(PageError::Output)?;
         }
         let mut fault = None;
@@ -272,7 +272,7 @@ impl<'b> Conversation<'b> {
     /// were any. Memory use depends on the longest event, not on the run.
     fn tell(
         &self,
-        wanted: Wanted,
+        wanted: ShownPart,
         detail: StoryDetail,
         print: &mut dyn FnMut(StoryStep) -> ControlFlow<()>,
     ) -> Result<bool, BundleSourceError> {
@@ -305,7 +305,7 @@ pub(super) fn write_markdown(
     let conversation = Conversation { bundle, run, prices, events_omitted };
     let texts = TextAmount::Full;
     let detail = StoryDetail { texts, has_reasoning: true, is_complete: false };
-    conversation.write_markdown(Wanted::All, detail, write)?;
+    conversation.write_markdown(ShownPart::All, detail, write)?;
     Ok(())
 }
 

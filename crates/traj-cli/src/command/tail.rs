@@ -1,7 +1,7 @@
 //! `traj tail`: the newest events of a session, live.
 
 mod gathered;
-mod screen;
+mod shown_rows;
 mod view;
 
 use std::path::Path;
@@ -19,7 +19,7 @@ use traj_core::run::Origin;
 use traj_fs::{FolderWatch, FollowedFile, FsError, open_file};
 
 use self::gathered::GatheredFiles;
-use self::screen::ShownRows;
+use self::shown_rows::ShownRows;
 use self::view::{View, unreadable};
 use super::Outcome;
 use crate::command_error::CommandError;
@@ -86,8 +86,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
     let place = resolve::session(&arguments.subject, Unnamed::Newest, host, output)?;
     let file = arguments.subject.session.clone().unwrap_or_else(|| place.path.clone());
-    let screen = ShownRows::new(arguments.kind.as_ref(), arguments.grep.as_ref(), host)?;
-    let view = View::new(screen, arguments.tail, output);
+    let filter = ShownRows::new(arguments.kind.as_ref(), arguments.grep.as_ref(), host)?;
+    let view = View::new(filter, arguments.tail, output);
     let mut files = Vec::new();
     let mut watches = Vec::new();
     if is_gathered(&place.folder, &place.name) {
@@ -177,7 +177,7 @@ fn follow(
         refresh()?;
         for file in files.iter_mut() {
             let mut failed = None;
-            let polled = file.poll(view.screen(), &mut |event| {
+            let polled = file.poll(view.filter(), &mut |event| {
                 if failed.is_none() {
                     failed = view.show(event).err();
                 }

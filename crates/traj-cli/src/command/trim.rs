@@ -32,7 +32,7 @@ use crate::terminal_text::escape_control;
 #[command(
     long_about = "Replaces the text of past tool results with a short text: in the session, in \
                   its sidecar and in the sidecar's blobs. All other lines stay the same, byte \
-                  for byte, including lines that other programs append at that time.\n\n--undo \
+                  for byte, including lines that other programs append meanwhile.\n\n--undo \
                   restores trimmed text for a limited time, unless the trim was --irreversible. \
                   A sidecar is only changed if its first event belongs to the session. If the \
                   sidecar cannot be used, the command fails and changes nothing.",
@@ -171,7 +171,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         sidecar: sidecar.as_ref().map(|sidecar| sidecar as &dyn SessionRewriter),
         blobs: blobs.as_ref().map(|blobs| blobs as _),
     };
-    let work = Work {
+    let work = TrimWork {
         arguments,
         ports,
         journal: &place.log(journal_beside(&place.name))?,
@@ -197,7 +197,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
 }
 
-struct Work<'a> {
+struct TrimWork<'a> {
     arguments: &'a Arguments,
     ports: TrimPorts<'a>,
     journal: &'a dyn LineLog,
@@ -207,7 +207,7 @@ struct Work<'a> {
     mode: RewriteMode,
 }
 
-impl<'a> Work<'a> {
+impl<'a> TrimWork<'a> {
     fn until(&self) -> UnixMillis {
         let millis = self.arguments.keep_undo.as_millis();
         self.now.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX))

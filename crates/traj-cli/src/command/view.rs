@@ -1,26 +1,24 @@
 //! `traj view`: a session or bundle as one HTML page.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use serde::Serialize;
 use traj_export::{PageError, PageOptions, PageReport, counted, find_survivors, write_page};
-use traj_fs::write_private_file;
 
 use super::{Outcome, export, show};
 use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
-use crate::output::{CommandOutput, cannot_print};
+use crate::output::{CommandOutput, OutputFailure, OutputFile, stoppable};
 use crate::progress::WatchedBundle;
 use crate::quantity::shown_size;
 use crate::resolve::bundle::rules;
-use crate::resolve::export::temporary::secret_left;
 use crate::resolve::{OpenedBundle, SubjectArguments};
 use crate::terminal_text::escape_control;
 
@@ -60,8 +58,8 @@ pub(crate) struct Arguments {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Also list strings that look like secrets but match no rule. The page is then marked as not
-    /// for sending
+    /// Also list strings that look like secrets but match no rule. The page is then marked as for
+    /// review only
     #[arg(long, conflicts_with = "markdown")]
     review: bool,
     /// Write Markdown for a code host instead of a page
@@ -130,16 +128,16 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
     let left = options.find_secrets(&rules()?);
     if !left.is_empty() {
-        return Err(secret_left("the price file contains a secret; nothing was written"));
+        let message = "the price file contains a secret; nothing was written";
+        return Err(CommandError::secret_left(message));
     }
     let is_markdown = arguments.markdown;
     let stop = interruption.stop_flag();
     let page = Page { opened: &opened, options, is_markdown, stop, output };
     if is_stdout {
-        let viewed = page.write(io::stdout().lock()).map_err(|error| match error {
-            PageError::Output(error) => cannot_print(error),
-            error => explain_page(error),
-        })?;
+        let viewed = page
+            .write(io::stdout().lock())
+            .map_err(|error| interruption.explain_stdout(OutputFailure::from(error).on_stdout()))?;
         return Ok(output.summary(&viewed, fault, |viewed| describe(viewed, None)));
     }
     let path = host.absolute(&match &arguments.output {
@@ -149,8 +147,9 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
             PathBuf::from(format!("{}.{ending}", opened.stem()))
         }
     });
-    let mut viewed = page
-        .write_file(&path, arguments.force, host)
+    let file = OutputFile::new(&path, arguments.force, host)?;
+    let mut viewed = file
+        .write(|out| page.write(out).map_err(OutputFailure::from))
         .map_err(|error| interruption.explain(error))?;
     viewed.file = Some(path.to_string_lossy().into_owned());
     let shown = path.strip_prefix(&host.facts.current_dir).unwrap_or(&path).to_owned();
@@ -176,8 +175,7 @@ struct Page<'a> {
 impl Page<'_> {
     fn write(&self, out: impl Write) -> Result<Viewed, PageError> {
         let bundle = WatchedBundle::new(self.opened.bundle(), "writing the page", self.output);
-        let out = StoppableWriter { out, stop: Arc::clone(&self.stop) };
-        let mut out = BufWriter::with_capacity(256 * 1024, out);
+        let mut out = stoppable(out, Arc::clone(&self.stop));
         if !self.is_markdown {
             return write_page(&bundle, &self.options, out).map(Viewed::page);
         }
@@ -189,64 +187,15 @@ impl Page<'_> {
         out.flush().map_err(PageError::Output)?;
         Ok(Viewed { format: "markdown", bytes, ..Viewed::default() })
     }
-
-    /// Writes the page under a temporary name; it gets its own name when it is
-    /// complete.
-    fn write_file(&self, path: &Path, replaces: bool, host: &Host) -> Result<Viewed, CommandError> {
-        let (folder, name) = host.folder_of(path)?;
-        if !replaces && folder.symlink_metadata(&name).is_ok() {
-            let message = format!("{} exists", path.display());
-            return Err(CommandError::usage(message)
-                .hint("name another file with --output, or replace it with --force"));
-        }
-        let mut written = None;
-        let outcome = write_private_file(&folder, &name, |out| match self.write(out) {
-            Ok(report) => {
-                written = Some(Ok(report));
-                Ok(())
-            }
-            Err(PageError::Output(error)) => Err(error),
-            Err(error) => {
-                written = Some(Err(error));
-                Err(io::Error::other("the bundle cannot be read"))
-            }
-        });
-        match (outcome, written) {
-            (Ok(()), Some(Ok(report))) => Ok(report),
-            (_, Some(Err(error))) => Err(explain_page(error)),
-            (Err(error), _) => {
-                let message = format!("cannot write {}", path.display());
-                Err(CommandError::failure(message).because(error))
-            }
-            (Ok(()), None) => Err(CommandError::failure("nothing was written")),
-        }
-    }
 }
 
-fn explain_page(error: PageError) -> CommandError {
-    match error {
-        PageError::Source(error) => explain_unreadable(error),
-        error => CommandError::failure("cannot write the page").because(error),
-    }
-}
-
-/// Fails once somebody asks us to stop.
-struct StoppableWriter<W> {
-    out: W,
-    stop: Arc<AtomicBool>,
-}
-
-impl<W: Write> Write for StoppableWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.stop.load(Ordering::Relaxed) {
-            // Not `Interrupted`: that asks callers to try again.
-            return Err(io::Error::other("asked to stop"));
-        }
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+impl From<PageError> for OutputFailure {
+    fn from(error: PageError) -> Self {
+        Self::Content(match error {
+            PageError::Output(error) => return Self::Write(error),
+            PageError::Source(error) => explain_unreadable(error),
+            error => CommandError::failure("cannot write the page").because(error),
+        })
     }
 }
 

@@ -1,8 +1,18 @@
 //! Explains an unreadable bundle to the user: its exit code, and what to do.
 
 use traj_core::port::BundleSourceError;
+use traj_export::InspectError;
 
 use super::{CommandError, ErrorKind};
+
+/// Explains why a bundle may not be shown: it cannot be read, or it contains a
+/// secret.
+pub(crate) fn explain_unshowable(error: InspectError) -> CommandError {
+    match error {
+        InspectError::Source(error) => explain_unreadable(error),
+        secret => CommandError::secret_left(secret.to_string()),
+    }
+}
 
 /// Explains an unreadable bundle to the user.
 pub(crate) fn explain_unreadable(error: BundleSourceError) -> CommandError {

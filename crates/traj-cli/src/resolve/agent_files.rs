@@ -107,6 +107,7 @@ impl Walk<'_> {
             // A directory that cannot be read has no sessions for us.
             None => Neighbours::of_folder(Some(self.agent), folder, path).unwrap_or_default(),
         };
+        let neighbours = neighbours.with_sub_agents(path, self.host);
         for (name, metadata) in neighbours.files.iter().filter(|(name, _)| fits(name)) {
             let file = path.join(name);
             let Some(text) = file.to_str() else { continue };

@@ -23,7 +23,7 @@ impl NamedBundle {
     /// Opens a bundle that the user named.
     pub(crate) fn open(path: &Path, host: &Host) -> Result<Self, CommandError> {
         let (parent, name) = host.parent_and_name(path)?;
-        // As the user named it: the name alone would not say where.
+        // As the user named it: the file name alone does not say where it is.
         let missing = || BundleSourceError::NotFound { name: path.to_string_lossy().into_owned() };
         let folder = host.folder_if_any(&parent)?.ok_or_else(|| explain_unreadable(missing()))?;
         match FsBundleSource::open(&folder, &name) {

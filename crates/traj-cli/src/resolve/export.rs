@@ -31,7 +31,7 @@ impl ExportDestination {
     pub(crate) fn named(root: &Path, form: BundleForm, host: &Host) -> Result<Self, CommandError> {
         host.check_outside_bundles(root)?;
         let (folder, missing) = host.nearest_root(root)?;
-        let sink = FsBundleSink::new(folder, form).down(missing);
+        let sink = FsBundleSink::new(folder, form).in_subdirectories(missing);
         Ok(Self { sink, path: host.absolute(root) })
     }
 
@@ -60,7 +60,7 @@ impl ExportDestination {
             }
         }
         let way = FOLDERS.map(str::to_owned).to_vec();
-        let sink = FsBundleSink::new(root, form).down(way);
+        let sink = FsBundleSink::new(root, form).in_subdirectories(way);
         Ok(Self { sink, path: workspace.join(FOLDERS.join("/")) })
     }
 }

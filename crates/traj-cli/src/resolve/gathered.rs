@@ -1,19 +1,21 @@
 //! Sessions that are not plain files: compressed files, and sessions in a
 //! database, which are named `FILE#SESSION`.
 
+use std::error::Error;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use traj_core::gather::{
     Container, DatabaseSession, GatherError, SessionAddress, database_sessions, sub_agent_folder,
+    thread_folder,
 };
 use traj_core::port::{Source, SourceError, Sources as _};
 use traj_fs::FsSources;
 
 use traj_core::dialect::{Head, sniff};
 use traj_core::limits::Reading;
-use traj_fs::{open_file, open_subfolder};
+use traj_fs::{FilesBeside, open_file, open_subfolder};
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -32,23 +34,82 @@ pub(crate) fn open_source(
     file: &Path,
     host: &Host,
 ) -> Result<Result<Box<dyn Source>, SourceError>, CommandError> {
+    open_source_noting(file, host, &FilesBeside::default())
+}
+
+/// Opens the rows of a session, and notes the other files that they come from.
+pub(crate) fn open_source_noting(
+    file: &Path,
+    host: &Host,
+    beside: &FilesBeside,
+) -> Result<Result<Box<dyn Source>, SourceError>, CommandError> {
     let (parent, name) = host.parent_and_name(file)?;
     let path = parent.join(name);
     let path = path.to_str().ok_or_else(|| CommandError::not_utf8(file))?;
     let Some(folder) = host.folder_if_any(&parent)? else {
         return Ok(Err(SourceError::NotFound { name: path.to_owned() }));
     };
-    let mut sources = FsSources::new(&parent).with_root(&parent, folder);
-    if let Some(gathering) = host.gathering() {
-        sources = sources.gathering(gathering);
-    }
+    let sources = sources_in(&parent, folder, host).noting(beside);
     Ok(with_sub_agents(sources, Path::new(path), host).open(path))
+}
+
+fn sources_in(parent: &Path, folder: Dir, host: &Host) -> FsSources {
+    let sources = FsSources::new(parent).with_root(parent, folder);
+    match host.gathering() {
+        Some(gathering) => sources.gathering(gathering),
+        None => sources,
+    }
+}
+
+/// A session with its name.
+type NamedSource = (String, Box<dyn Source>);
+
+/// The sessions in a file of a directory that is not plain text: those of a database,
+/// or the one in a compressed file. `None` if it is plain, or a database of another
+/// program.
+pub(crate) fn packed_sessions(
+    folder: &Dir,
+    name: &str,
+    host: &Host,
+) -> Result<Option<Vec<NamedSource>>, Box<dyn Error + Send + Sync>> {
+    let mut head = Vec::new();
+    open_file(folder, name)?.take(Container::HEAD as u64).read_to_end(&mut head)?;
+    let names = match (Container::of(&head), host.gathering()) {
+        (Container::Plain, _) | (_, None) => return Ok(None),
+        (Container::Sqlite, Some(gathering)) => {
+            let Some(tables) = gathering.tables(folder, name)? else { return Ok(None) };
+            match database_sessions(&tables) {
+                Ok((_, sessions)) => main_sessions(name, &sessions),
+                Err(GatherError::UnknownProgram) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        _ => vec![name.to_owned()],
+    };
+    let sources = sources_in(Path::new("/"), folder.try_clone()?, host);
+    let open = |name: String| Ok((name.clone(), sources.open(&format!("/{name}"))?));
+    names.into_iter().map(open).collect::<Result<_, _>>().map(Some)
+}
+
+/// The names of the sessions that are not part of another one in the database.
+fn main_sessions(file: &str, sessions: &[DatabaseSession]) -> Vec<String> {
+    let is_there = |parent: &String| sessions.iter().any(|session| session.id == *parent);
+    let is_main = |session: &&DatabaseSession| !session.parent.as_ref().is_some_and(is_there);
+    let named = |session: &DatabaseSession| format!("{file}#{}", session.id);
+    sessions.iter().filter(is_main).map(named).collect()
 }
 
 /// Also reads the files of a session's sub-agents, if they are in a directory that
 /// is not below the session's. No link leads there from the directory above both.
 pub(crate) fn with_sub_agents(sources: FsSources, session: &Path, host: &Host) -> FsSources {
     let session = host.absolute(session);
+    if let Some(days) = session.to_str().and_then(thread_folder) {
+        // The sub-agents of a rollout may have begun on another day.
+        return match host.named_root(Path::new(days)) {
+            Ok(folder) => sources.with_root(days, folder),
+            Err(_) => sources,
+        };
+    }
     let Some(path) = session.to_str().and_then(sub_agent_folder) else { return sources };
     let mut names = path.rsplitn(3, '/');
     let (Some(name), Some(parent), Some(project)) = (names.next(), names.next(), names.next())
@@ -137,7 +198,9 @@ pub(crate) fn check_editable(
         return Err(refused("databases and compressed files"));
     }
     match sniff(Head::of(&head)).filter(|dialect| !dialect.is_editable()) {
-        Some(dialect) => Err(refused(&format!("files of {}", dialect.agent().unwrap_or("others")))),
+        Some(dialect) => {
+            Err(refused(&format!("files of {}", dialect.agent().unwrap_or(dialect.as_str()))))
+        }
         None => Ok(()),
     }
 }

@@ -1,16 +1,16 @@
-//! What a verb shows: a bundle in place, or a session as a bundle. Nothing of
-//! it is unredacted.
+//! What a verb shows: a bundle in place, or a session as a bundle. All of it is
+//! redacted.
 
 use std::path::{Path, PathBuf};
 
 use traj_core::port::BundleSource;
 use traj_core::timestamp::UnixMillis;
-use traj_export::{InspectError, check_before_reading};
+use traj_export::check_before_reading;
 
 use super::bundle::{NamedBundle, rules};
-use super::export::temporary::{ExportedSession, export_session, secret_left};
+use super::export::temporary::{ExportedSession, export_session};
 use super::{Subject, SubjectArguments, Unnamed};
-use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
+use crate::command_error::{CommandError, ErrorKind, explain_unshowable};
 use crate::compose::Host;
 use crate::output::CommandOutput;
 use crate::progress::WatchedBundle;
@@ -33,7 +33,19 @@ impl OpenedBundle {
         host: &Host,
         output: &CommandOutput,
     ) -> Result<Self, CommandError> {
-        match super::subject(subject, Unnamed::Newest, host, output)? {
+        let subject = super::subject(subject, Unnamed::Newest, host, output)?;
+        Self::of(subject, workspace, now, host, output)
+    }
+
+    /// As [`Self::open`], if it is known what the user means.
+    pub(crate) fn of(
+        subject: Subject,
+        workspace: &Path,
+        now: UnixMillis,
+        host: &Host,
+        output: &CommandOutput,
+    ) -> Result<Self, CommandError> {
+        match subject {
             Subject::Bundle { path } => {
                 let is_damaged = check(&path, host, output)?;
                 Ok(Self::InPlace { bundle: NamedBundle::open(&path, host)?, path, is_damaged })
@@ -78,10 +90,7 @@ impl OpenedBundle {
 fn check(path: &Path, host: &Host, output: &CommandOutput) -> Result<bool, CommandError> {
     let bundle = WatchedBundle::new(NamedBundle::open(path, host)?, "checking", output);
     let checked = check_before_reading(&bundle, &rules()?, Host::workers());
-    let report = checked.map_err(|error| match error {
-        InspectError::Source(error) => explain_unreadable(error),
-        secret => secret_left(secret.to_string()),
-    })?;
+    let report = checked.map_err(explain_unshowable)?;
     if !report.has_scanned_events() {
         let message = "the events of this bundle cannot be checked for secrets";
         return Err(

@@ -1,4 +1,4 @@
-//! Whether an imported session is the run that it was made from.
+//! Checks that an imported session states the same run as its source.
 
 use std::path::Path;
 
@@ -41,7 +41,9 @@ pub(super) fn compare(source: &Run, read: &Run) -> Result<(), CommandError> {
     if different.is_empty() {
         return Ok(());
     }
-    let error = CommandError::failure("what was written is not the same run; it was removed");
+    let error = CommandError::failure(
+        "the files differ from their source when read back; they were removed",
+    );
     Err(different.into_iter().fold(error, CommandError::hint))
 }
 

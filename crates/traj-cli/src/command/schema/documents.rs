@@ -1,8 +1,8 @@
 //! The documents that the verbs print with `--json`.
 
 use super::super::{
-    codex, config, convert, doctor, export, import, inspect, prune, record, redact, repair, rules,
-    scan, sessions, show, tail, trim, verify, view,
+    codex, config, convert, doctor, export, import, inspect, lake, prune, query, record, redact,
+    repair, rules, scan, sessions, ship, show, tail, trim, verify, view,
 };
 use crate::json_document::JsonDocument;
 
@@ -15,12 +15,14 @@ pub(super) fn documents() -> Vec<JsonDocument> {
         import::DOCUMENT,
         inspect::DOCUMENT,
         prune::DOCUMENT,
+        query::DOCUMENT,
         record::DOCUMENT,
         redact::DOCUMENT,
         repair::DOCUMENT,
         scan::DOCUMENT,
         super::DOCUMENT,
         sessions::DOCUMENT,
+        ship::DOCUMENT,
         show::DOCUMENT,
         tail::DOCUMENT,
         trim::DOCUMENT,
@@ -29,6 +31,7 @@ pub(super) fn documents() -> Vec<JsonDocument> {
     ];
     documents.extend(codex::DOCUMENTS);
     documents.extend(config::DOCUMENTS);
+    documents.extend(lake::DOCUMENTS);
     documents.extend(rules::DOCUMENTS);
     documents.sort_by_key(|document| document.verb);
     documents

@@ -1,9 +1,9 @@
-//! What is known of sessions whose files did not change, so that a listing need
-//! not read them again.
+//! A cache of what is known about sessions, so that a listing need not read files
+//! again that did not change.
 //!
-//! It is a file of JSON lines in the cache directory that only the owner can
-//! read. Its texts are redacted. It is only a copy: if it is damaged, or was
-//! written by another build of traj, it is dropped, and everything is read again.
+//! The cache is a file of JSON lines in the cache directory that only the owner
+//! can read. Its texts are redacted. If it is damaged, or was written by another
+//! build of traj, it is dropped, and everything is read again.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -26,20 +26,22 @@ const NAME: &str = "sessions.jsonl";
 /// A longer file is not read: about a hundred thousand sessions.
 const LONGEST: u64 = 256 << 20;
 
-/// What tells whether the files of a session changed.
+/// Shows whether the files of a session changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FilesStamp {
     pub(super) file: FileStamp,
     pub(super) parts: PartsStamp,
 }
 
-/// What a reading of a session's files gave.
+/// The result of reading the files of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CachedSession {
     pub(super) stamp: FilesStamp,
     /// The sidecar, if it is not beside the session.
     pub(super) sidecar: Option<(PathBuf, FileStamp)>,
+    /// Files elsewhere that belong to the session: those of other threads.
+    pub(super) others: Vec<(PathBuf, FileStamp)>,
     /// What its first rows say; `None` if they were not read yet.
     pub(super) beginning: Option<Beginning>,
     /// The sessions in a database; `None` if the file is not one.
@@ -71,6 +73,8 @@ pub(super) struct Beginning {
 pub(super) enum CachedContent {
     /// Nothing that traj can read.
     Unrecognised,
+    /// A part of another session.
+    Part,
     /// A session, with the costs of a price table.
     Session {
         prices: u64,

@@ -26,9 +26,9 @@ pub(super) struct Candidate {
     pub(super) modified: Option<UnixMillis>,
     /// Whether it is a sidecar without a transcript.
     pub(super) is_alone: bool,
-    /// What tells whether its files changed; `None` if that cannot be told.
+    /// Shows whether its files changed; `None` if that is not known.
     pub(super) stamp: Option<FilesStamp>,
-    /// What an earlier reading of the same files gave.
+    /// The result of an earlier reading of the same files.
     pub(super) cached: Option<CachedSession>,
 }
 
@@ -45,8 +45,8 @@ impl Candidate {
         match (cached, found.stamp) {
             (Some(cached), Some(stamp)) => {
                 let sidecar = cached.sidecar.clone();
-                let modified =
-                    modified_of(found, &stamp).max(sidecar.as_ref().and_then(modified_at));
+                let elsewhere = sidecar.iter().chain(&cached.others).filter_map(modified_at);
+                let modified = modified_of(found, &stamp).max(elsewhere.max());
                 let sidecar = sidecar.map(|(path, _)| path);
                 Ok(Self { modified, sidecar, cached: Some(cached), ..Self::plain(found) })
             }
@@ -104,10 +104,10 @@ impl Candidate {
     }
 }
 
-/// Whether the sidecar of a known session is as it was.
+/// Whether the files of a known session that are elsewhere are as they were.
 fn is_unchanged(cached: &CachedSession, host: &Host) -> bool {
-    let sidecar = cached.sidecar.as_ref();
-    sidecar.is_none_or(|(path, stamp)| stamp_at(path, host).as_ref() == Some(stamp))
+    let mut elsewhere = cached.sidecar.iter().chain(&cached.others);
+    elsewhere.all(|(path, stamp)| stamp_at(path, host).as_ref() == Some(stamp))
 }
 
 /// Finds the sidecar of a session, and when its files changed.

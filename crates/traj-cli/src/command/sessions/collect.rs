@@ -37,9 +37,9 @@ pub(super) struct FoundSession {
     pub(super) id: Option<String>,
     /// The program that keeps its sessions there.
     pub(super) agent: Option<&'static str>,
-    /// What tells whether its files changed, if that is known.
+    /// Shows whether its files changed, if that is known.
     pub(super) stamp: Option<FilesStamp>,
-    /// What the database says that it is in: its title, the agent's working
+    /// What the database says about it: its title, the agent's working
     /// directory, and when it last changed.
     pub(super) title: Option<String>,
     pub(super) workspace: Option<String>,
@@ -57,6 +57,9 @@ pub(super) struct Collection {
     /// Files with the name of a sidecar.
     pub(super) sidecars: Vec<PathBuf>,
     pub(super) problems: Vec<ListingProblem>,
+    /// Programs that have sessions in the format of an old version only, and how
+    /// many files.
+    pub(super) old: Vec<(&'static str, u64)>,
     /// Whether these are all sessions of this machine.
     pub(super) is_whole: bool,
     places: HashMap<PathBuf, usize>,
@@ -145,9 +148,14 @@ impl Collection {
             }
         }
         for agent in choice.agents() {
-            for found in agent_files::files_of(agent, host) {
-                self.add_file_of_agent(found, host);
+            let mut found = agent_files::files_of(agent, host);
+            let all = found.len();
+            found.retain(|file| file.kind != FileKind::Old);
+            // A database has what the old files had.
+            if found.is_empty() && all > 0 {
+                self.old.push((agent.title, all as u64));
             }
+            found.into_iter().for_each(|file| self.add_file_of_agent(file, host));
         }
         self.is_whole = choice == AgentChoice::All;
         Ok(())
@@ -255,7 +263,7 @@ impl Collection {
     fn search(&mut self, folder: &Dir, path: &Path, depth: usize, host: &Host) -> Vec<PathBuf> {
         let mut stores = Vec::new();
         let neighbours = match Neighbours::of_folder(None, folder, path) {
-            Ok(neighbours) => neighbours,
+            Ok(neighbours) => neighbours.with_sub_agents(path, host),
             Err(error) => {
                 self.report(path, &CommandError::failure("cannot be read").because(error));
                 return stores;

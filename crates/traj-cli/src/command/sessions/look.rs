@@ -51,7 +51,11 @@ pub(super) fn look_at_all(
         let found: HashSet<&Path> = sessions.chain(databases).collect();
         cache.keep_only(|file| found.contains(file));
     }
-    let mut report = SessionsReport { problems: collection.problems, ..SessionsReport::default() };
+    let mut report = SessionsReport {
+        problems: collection.problems,
+        unrecognised: collection.old.iter().map(|(_, files)| files).sum(),
+        ..SessionsReport::default()
+    };
     let mut candidates = Vec::new();
     let (sessions, held) = (&collection.sessions, &*cache);
     for located in in_parallel(sessions, |found| Candidate::of(found, held, host)) {
@@ -75,12 +79,12 @@ pub(super) fn look_at_all(
         rest = later;
         let read = in_parallel(now, |candidate| look_at(candidate, filter, price_key, &reader));
         for (candidate, look) in now.iter().zip(read) {
-            let Look { looked, to_cache } = look;
+            let CandidateLook { looked, to_cache } = look;
             if let Some(session) = to_cache {
                 cache.put(&candidate.found.file, session);
             }
             match looked {
-                Some(Looked::Listed { session, problem }) => {
+                Some(Looked::Listed { session, problem, .. }) => {
                     report.problems.extend(problem);
                     report.sessions.extend(Some(*session).filter(|one| filter.wants(one)));
                 }
@@ -89,8 +93,8 @@ pub(super) fn look_at_all(
                     report.problems.push(problem(&candidate.found.file, &error));
                 }
                 Some(Looked::Unrecognised) => report.unrecognised += 1,
+                Some(Looked::Part) | None => {}
                 Some(Looked::Unreadable(problem)) => report.problems.push(problem),
-                None => {}
             }
         }
     }
@@ -111,15 +115,20 @@ fn has_enough(sessions: &[SessionRow], rest: &[Candidate], filter: &Filter) -> b
 }
 
 /// A session that was looked at.
-struct Look {
-    /// `None` if it is of another workspace than the wanted one.
+struct CandidateLook {
+    /// `None` if it belongs to another workspace.
     looked: Option<Looked>,
     /// What the cache keeps, if anything is new.
     to_cache: Option<super::cache::CachedSession>,
 }
 
 /// Takes a session from the cache, else reads it.
-fn look_at(candidate: &Candidate, filter: &Filter, prices: u64, reader: &Reader<'_>) -> Look {
+fn look_at(
+    candidate: &Candidate,
+    filter: &Filter,
+    prices: u64,
+    reader: &Reader<'_>,
+) -> CandidateLook {
     let mut to_cache = None;
     if filter.workspace.is_some() {
         let known = candidate.cached.as_ref().and_then(|cached| cached.beginning.clone());
@@ -132,34 +141,35 @@ fn look_at(candidate: &Candidate, filter: &Filter, prices: u64, reader: &Reader<
             beginning
         });
         if !filter.is_of_workspace(beginning.workspace.as_deref()) {
-            return Look { looked: None, to_cache };
+            return CandidateLook { looked: None, to_cache };
         }
     }
     let content = candidate.cached.as_ref().and_then(|cached| cached.content.as_ref());
     let known = match content {
         Some(CachedContent::Unrecognised) => Some(Looked::Unrecognised),
-        Some(content) => {
-            content.row(prices).map(|row| Looked::Listed { session: Box::new(row), problem: None })
-        }
+        Some(CachedContent::Part) => Some(Looked::Part),
+        Some(content) => content.row(prices).map(Looked::listed),
         None => None,
     };
     let is_known = known.is_some();
     let mut looked = known.unwrap_or_else(|| reader.read(candidate));
     let content = match &looked {
-        Looked::Listed { session, problem: None } => Some(CachedContent::of(session, prices)),
+        Looked::Listed { session, problem: None, .. } => Some(CachedContent::of(session, prices)),
         Looked::Unrecognised => Some(CachedContent::Unrecognised),
+        Looked::Part => Some(CachedContent::Part),
         _ => None,
     };
     if !is_known && content.is_some() {
         to_cache = to_cache.or_else(|| candidate.to_cache(reader.host));
         if let Some(session) = &mut to_cache {
             session.content = content;
+            session.others = looked.others();
         }
     }
     if let Looked::Listed { session, .. } = &mut looked {
         complete(session, candidate);
     }
-    Look { looked: Some(looked), to_cache }
+    CandidateLook { looked: Some(looked), to_cache }
 }
 
 /// Adds what a store states, and what may change without the files.
@@ -172,7 +182,7 @@ fn complete(session: &mut SessionRow, candidate: &Candidate) {
     session.updated_at = session.updated.map(UnixMillis::to_iso);
 }
 
-/// What tells whether a price table changed.
+/// Shows whether a price table changed.
 fn key_of(prices: &Prices) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{prices:?}").hash(&mut hasher);

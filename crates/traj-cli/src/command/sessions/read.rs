@@ -1,6 +1,6 @@
 //! Reads the files of one session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use traj_core::agents::SessionSummary;
 use traj_core::dialect::Dialect;
@@ -9,6 +9,7 @@ use traj_core::limits::Reading;
 use traj_core::port::{Source, SourceError};
 use traj_core::redaction::{RedactionReport, Redactor};
 use traj_core::run::{Prices, SessionFiles, dialect_of, one_line};
+use traj_fs::FilesBeside;
 
 use super::cache::Beginning;
 use super::candidate::Candidate;
@@ -16,7 +17,8 @@ use super::collect::problem;
 use super::report::{ListingProblem, SessionRow};
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::resolve::open_source;
+use crate::resolve::agent_files::FileStamp;
+use crate::resolve::open_source_noting;
 
 /// How many bytes of a sidecar are read to find its session id.
 const HEAD: u64 = Reading::standard().short_head_bytes as u64;
@@ -44,9 +46,31 @@ pub(super) struct Reader<'a> {
 
 /// The result of reading a session.
 pub(super) enum Looked {
-    Listed { session: Box<SessionRow>, problem: Option<ListingProblem> },
+    Listed {
+        session: Box<SessionRow>,
+        problem: Option<ListingProblem>,
+        /// Files elsewhere that it was read from.
+        others: Vec<(PathBuf, FileStamp)>,
+    },
     Unrecognised,
+    /// It is read with the session that it belongs to.
+    Part,
     Unreadable(ListingProblem),
+}
+
+impl Looked {
+    /// A session that was read before.
+    pub(super) fn listed(session: SessionRow) -> Self {
+        Self::Listed { session: Box::new(session), problem: None, others: Vec::new() }
+    }
+
+    /// The files elsewhere that a session was read from.
+    pub(super) fn others(&self) -> Vec<(PathBuf, FileStamp)> {
+        match self {
+            Self::Listed { others, .. } => others.clone(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -55,25 +79,15 @@ impl Reader<'_> {
         if candidate.found.workspace.is_some() {
             return Beginning { workspace: candidate.found.workspace.clone() };
         }
-        let file = if candidate.is_alone { candidate.sidecar.as_deref() } else { None };
-        let file = file.unwrap_or(&candidate.found.file);
-        let workspace = open(file, self.host).ok().flatten().and_then(|source| {
-            let head = part(&*source, 0, BEGINNING)?;
-            Dialect::stated_workspace(&head).or_else(|| {
-                let dialect = dialect_of(&*source).ok().flatten()?;
-                let mut summary = SessionSummary::default();
-                summary.read(dialect, &head);
-                summary.workspace
-            })
-        });
+        let workspace = stated_workspace(candidate, self.host);
         Beginning { workspace: workspace.map(|text| self.redacted(&text)) }
     }
 
     /// Reads the files of a session.
     pub(super) fn read(self, candidate: &Candidate) -> Looked {
         let found = &candidate.found;
-        let mut faults = Vec::new();
-        let mut open_noting = |file: &Path| match open(file, self.host) {
+        let (mut faults, beside) = (Vec::new(), FilesBeside::default());
+        let mut open_noting = |file: &Path| match open_with(file, self.host, &beside) {
             Ok(source) => source,
             Err(error) => {
                 faults.push(problem(file, &error));
@@ -94,7 +108,7 @@ impl Reader<'_> {
                 sidecar = transcript.take();
                 sidecar_file = Some(found.file.clone());
             }
-            Some(dialect) if dialect.agent().is_some() => {}
+            Some(dialect) if dialect.is_foreign() || dialect.is_transcript() => {}
             _ if is_empty || sidecar.is_some() => {}
             _ => return Looked::Unrecognised,
         }
@@ -114,6 +128,9 @@ impl Reader<'_> {
             Err(error) => return Looked::Unreadable(problem(&found.file, &unreadable(error))),
         };
         let summary = transcript.as_deref().or(sidecar.as_deref()).and_then(summary_of);
+        if summary.as_ref().is_some_and(|summary| summary.is_part) && !found.is_named {
+            return Looked::Part;
+        }
         let title = found.title.as_deref().or_else(|| summary.as_ref()?.title());
         let mut session = SessionRow {
             session_file: found.file.to_string_lossy().into_owned(),
@@ -140,10 +157,12 @@ impl Reader<'_> {
             let stated = named.or_else(|| read.run.session.clone());
             session.session_id = stated.unwrap_or(session.session_id);
         }
-        Looked::Listed { session: Box::new(session), problem: faults.into_iter().next() }
+        let others = others_of(read.dialect, &beside);
+        let problem = faults.into_iter().next();
+        Looked::Listed { session: Box::new(session), problem, others }
     }
 
-    /// A text as one line that is redacted first and cut then.
+    /// A text as one line that is redacted first, then cut.
     pub(super) fn title(self, text: &str) -> String {
         one_line(&self.redacted(text), TITLE)
     }
@@ -154,6 +173,30 @@ impl Reader<'_> {
         let shown = self.redactor.json(Json::from(text), &mut report).into_inner();
         shown.as_str().unwrap_or_default().to_owned()
     }
+}
+
+/// The directory that the agent worked in, as the first rows of a session state it.
+pub(super) fn stated_workspace(candidate: &Candidate, host: &Host) -> Option<String> {
+    let file = if candidate.is_alone { candidate.sidecar.as_deref() } else { None };
+    let source = open(file.unwrap_or(&candidate.found.file), host).ok().flatten()?;
+    let head = part(&*source, 0, BEGINNING)?;
+    Dialect::stated_workspace(&head).or_else(|| {
+        let dialect = dialect_of(&*source).ok().flatten()?;
+        let mut summary = SessionSummary::default();
+        summary.read(dialect, &head);
+        summary.workspace
+    })
+}
+
+/// Whether a file that was found is a session of its own: neither a part of
+/// another one, nor something else.
+pub(super) fn is_session(candidate: &Candidate, host: &Host) -> Result<bool, CommandError> {
+    if candidate.is_alone || candidate.sidecar.is_some() || candidate.found.is_named {
+        return Ok(true);
+    }
+    let Some(source) = open(&candidate.found.file, host)? else { return Ok(false) };
+    let is_known = dialect_of(&*source).map_err(unreadable)?.is_some();
+    Ok(is_known && !summary_of(&*source).is_some_and(|summary| summary.is_part))
 }
 
 /// What the first and the last rows of a session say.
@@ -184,9 +227,31 @@ fn stated_id(transcript: Option<&dyn Source>, sidecar: Option<&dyn Source>) -> O
     Dialect::stated_session(&part(sidecar, 0, HEAD)?)
 }
 
+/// The files of other threads of Codex. What other programs keep beside a session
+/// is found, and stamped, before the session is read.
+fn others_of(dialect: Option<Dialect>, beside: &FilesBeside) -> Vec<(PathBuf, FileStamp)> {
+    let mut files = beside.take();
+    files.retain(|_| dialect == Some(Dialect::CodexRollout));
+    let mut others: Vec<_> = files
+        .into_iter()
+        .map(|(name, found)| (PathBuf::from(name), FileStamp::of(&found)))
+        .collect();
+    others.dedup();
+    others
+}
+
 /// Opens a file; `None` if it does not exist.
 fn open(file: &Path, host: &Host) -> Result<Option<Box<dyn Source>>, CommandError> {
-    match open_source(file, host)? {
+    open_with(file, host, &FilesBeside::default())
+}
+
+/// Opens a file, and notes the others that its rows come from.
+fn open_with(
+    file: &Path,
+    host: &Host,
+    beside: &FilesBeside,
+) -> Result<Option<Box<dyn Source>>, CommandError> {
+    match open_source_noting(file, host, beside)? {
         Ok(source) => Ok(Some(source)),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(unreadable(error)),

@@ -10,14 +10,14 @@ const GAP: usize = 2;
 /// A column: its content, and how it shrinks.
 struct Column {
     title: &'static str,
-    kind: Kind,
+    kind: ColumnKind,
     /// If shrinking is not enough, columns with a higher rank are dropped first.
     /// Columns of rank 0 are never dropped.
     rank: u8,
     text: fn(&SessionRow) -> String,
 }
 
-enum Kind {
+enum ColumnKind {
     /// Right-aligned, and never shortened.
     Number,
     /// Shrinks to at least this width.
@@ -26,7 +26,7 @@ enum Kind {
 
 impl Column {
     const fn number(title: &'static str, rank: u8, text: fn(&SessionRow) -> String) -> Self {
-        Self { title, kind: Kind::Number, rank, text }
+        Self { title, kind: ColumnKind::Number, rank, text }
     }
 
     const fn text(
@@ -35,14 +35,14 @@ impl Column {
         rank: u8,
         text: fn(&SessionRow) -> String,
     ) -> Self {
-        Self { title, kind: Kind::Text(narrowest), rank, text }
+        Self { title, kind: ColumnKind::Text(narrowest), rank, text }
     }
 
     /// How much narrower the column can become.
     const fn room(&self, width: usize) -> usize {
         match self.kind {
-            Kind::Number => 0,
-            Kind::Text(narrowest) => width.saturating_sub(narrowest),
+            ColumnKind::Number => 0,
+            ColumnKind::Text(narrowest) => width.saturating_sub(narrowest),
         }
     }
 }
@@ -129,7 +129,7 @@ fn row(cells: &[String], widths: &[usize]) -> String {
         }
         let cell = clip(cell, *width);
         let padding = " ".repeat(width.saturating_sub(columns(&cell)));
-        if matches!(column.kind, Kind::Number) {
+        if matches!(column.kind, ColumnKind::Number) {
             line.push_str(&padding);
             line.push_str(&cell);
         } else {

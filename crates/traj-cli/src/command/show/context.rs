@@ -7,6 +7,7 @@ use traj_core::json::{Json, Object};
 use traj_core::redaction::RedactionReport;
 use traj_core::run::{Content, one_line};
 use traj_core::timestamp::UnixMillis;
+use traj_export::bundle_context;
 
 use super::Arguments;
 use crate::command::Outcome;
@@ -14,7 +15,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::CommandOutput;
 use crate::resolve::export::setup;
-use crate::resolve::{Subject, Unnamed, open_source, subject};
+use crate::resolve::{OpenedBundle, Subject, Unnamed, open_source, subject};
 use crate::terminal_text::escape_control;
 
 /// How many lines of a text are shown without `--full`.
@@ -57,7 +58,8 @@ struct PartDocument {
     /// The SHA-256 that the agent recorded; empty if it did not.
     hash: String,
     /// `verified`, `differs` or `missing`: the session's text before secrets were
-    /// hidden, compared with the hash.
+    /// hidden, compared with the hash. In a bundle, a text with another hash is
+    /// `redacted`: it changed, and whether by redaction alone cannot be verified.
     check: &'static str,
     /// Whether the request before did not contain it.
     is_new: bool,
@@ -92,16 +94,18 @@ pub(super) fn run(
     host: &Host,
     output: &CommandOutput,
 ) -> Outcome {
-    let chosen = match subject(&arguments.subject, Unnamed::Newest, host, output)? {
-        Subject::Session(session) => session,
-        Subject::Bundle { .. } | Subject::Stream => {
-            let message = "the context of a call is built from the session itself";
-            return Err(CommandError::usage(message)
-                .hint("name the session: in a bundle, secrets are hidden and no hash fits"));
+    let context = match subject(&arguments.subject, Unnamed::Newest, host, output)? {
+        Subject::Session(session) => {
+            let source = open_source(&session.file, host)?.map_err(ContextError::from);
+            source.and_then(|source| call_context(&*source, call))
+        }
+        subject => {
+            let opened =
+                OpenedBundle::of(subject, &arguments.workspace, UnixMillis::EPOCH, host, output)?;
+            bundle_context(opened.bundle(), call)
         }
     };
-    let source = open_source(&chosen.file, host)?.map_err(ContextError::from).map_err(explain)?;
-    let context = call_context(&*source, call).map_err(explain)?;
+    let context = context.map_err(explain)?;
     let workspace = host.absolute(&arguments.workspace);
     let redactor = setup::redactor(host, output, &workspace)?;
     let hide = |value: Json<'static>| {
@@ -117,6 +121,7 @@ fn explain(error: ContextError) -> CommandError {
     let hint = match error {
         ContextError::NotRecorded => "Claude Code records requests since version 2.1",
         ContextError::UnknownCall => "name a model call, one of its tool calls, or `last`",
+        ContextError::Bundle(_) => "run `traj verify` for details",
         _ => "run `traj show` to see the conversation",
     };
     CommandError::new(ErrorKind::Failure, error.to_string()).hint(hint)
@@ -183,11 +188,20 @@ impl ContextDocument {
             line(&format!("model    {model}"));
         }
         let parts = || self.messages.iter().chain(std::iter::once(&self.frame));
-        let unverified = parts().filter(|part| part.check != "verified").count();
-        line(&match unverified {
-            0 => format!("hashes   all {} as recorded", parts().count()),
-            count => format!("hashes   {count} of {} not as recorded", parts().count()),
-        });
+        let count = |check: &str| parts().filter(|part| part.check == check).count();
+        let (all, verified, redacted) = (parts().count(), count("verified"), count("redacted"));
+        let mut words = vec![if verified == all {
+            format!("all {all} as recorded")
+        } else {
+            format!("{verified} of {all} as recorded")
+        }];
+        if redacted > 0 {
+            words.push(format!("{redacted} redacted, which cannot be verified"));
+        }
+        if all > verified + redacted {
+            words.push(format!("{} not as recorded", all - verified - redacted));
+        }
+        line(&format!("hashes   {}", words.join(", ")));
         if let Some(since) = &self.since {
             line(&format!("since    {}: {}", since.request, since.words()));
         }

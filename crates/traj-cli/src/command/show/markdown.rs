@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use traj_core::run::{Run, RunState, one_line};
 use traj_core::timestamp::UnixMillis;
 use traj_export::{
-    Excerpt, FailureSummary, ModelUse, ShownCall, StoryStep, UsageSummary, What, counted,
-    duration_in_words, grouped, usage_in_words,
+    Excerpt, FailureSummary, ShownCall, StoryStep, UsageSummary, What, counted, duration_in_words,
+    grouped, usage_in_words,
 };
 
+use super::render::model_line;
 use quoted::{escaped, fenced, html, quoted};
 
 /// A title has at most this many characters.
@@ -210,13 +211,4 @@ fn push_call(out: &mut String, call: &ShownCall, is_first_failure: bool) {
             out.push_str("*The source kept only a part of the output.*\n\n");
         }
     });
-}
-
-fn model_line(call: &ModelUse) -> String {
-    let mut parts = Vec::new();
-    parts.extend(call.model.clone());
-    parts.extend(call.duration_millis.map(duration_in_words));
-    parts.push(format!("context {}", grouped(call.context)));
-    parts.extend(usage_in_words(&call.usage));
-    parts.join(" · ")
 }

@@ -134,7 +134,8 @@ fn draw_call(call: &ShownCall, page: &mut TextPage) {
     }
 }
 
-fn model_line(call: &ModelUse) -> String {
+/// A model call in one line: model, duration, context, tokens and cost.
+pub(super) fn model_line(call: &ModelUse) -> String {
     let mut parts = Vec::new();
     parts.extend(call.model.clone());
     parts.extend(call.duration_millis.map(duration_in_words));

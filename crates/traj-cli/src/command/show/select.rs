@@ -9,7 +9,7 @@ const LED_TO_IT: usize = 8;
 
 /// The steps to show.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
+pub(super) enum ShownPart {
     All,
     Turn(u64),
     Call(String),
@@ -19,7 +19,7 @@ pub(super) enum Wanted {
 /// Passes on the selected steps.
 #[derive(Debug)]
 pub(super) struct Selection {
-    wanted: Wanted,
+    wanted: ShownPart,
     /// The steps before a failure: the prompt, and the last ones.
     prompt: Option<StoryStep>,
     before: VecDeque<StoryStep>,
@@ -27,7 +27,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    pub(super) const fn new(wanted: Wanted) -> Self {
+    pub(super) const fn new(wanted: ShownPart) -> Self {
         Self { wanted, prompt: None, before: VecDeque::new(), has_begun: false }
     }
 
@@ -38,20 +38,20 @@ impl Selection {
 
     pub(super) fn take(&mut self, step: StoryStep, show: &mut dyn FnMut(StoryStep)) {
         let is_wanted = match &self.wanted {
-            Wanted::All => true,
-            Wanted::Turn(turn) => step.turn == *turn,
-            Wanted::Call(id) => match &step.what {
+            ShownPart::All => true,
+            ShownPart::Turn(turn) => step.turn == *turn,
+            ShownPart::Call(id) => match &step.what {
                 What::Call(call) => call.id.as_deref() == Some(id),
                 _ => false,
             },
-            Wanted::FromFailure => self.has_begun || step.is_first_failure,
+            ShownPart::FromFailure => self.has_begun || step.is_first_failure,
         };
         if is_wanted {
             self.has_begun = true;
             self.prompt.take().into_iter().for_each(&mut *show);
             self.before.drain(..).for_each(&mut *show);
             show(step);
-        } else if matches!(self.wanted, Wanted::FromFailure) {
+        } else if matches!(self.wanted, ShownPart::FromFailure) {
             self.remember(step);
         }
     }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_shown_with_what_led_to_it() {
-        let mut selection = Selection::new(Wanted::FromFailure);
+        let mut selection = Selection::new(ShownPart::FromFailure);
         let mut shown = Vec::new();
         let mut show = |step: StoryStep| shown.push(step);
         for number in 0..20 {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn one_turn_is_selected_by_its_number() {
-        let mut selection = Selection::new(Wanted::Turn(2));
+        let mut selection = Selection::new(ShownPart::Turn(2));
         let mut shown = Vec::new();
         for turn in 0..4 {
             selection.take(step(turn, note(0)), &mut |step| shown.push(step.turn));

@@ -1,5 +1,5 @@
 //! Sessions that are not plain files: their rows are copied to a private file,
-//! which is written again whenever the source or its log changes.
+//! which is rewritten whenever the source or its log changes.
 
 use std::io::Write;
 use std::path::Path;

@@ -9,7 +9,7 @@ use traj_core::run::Origin;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{FollowedFile, FsError};
 
-use super::screen::ShownRows;
+use super::shown_rows::ShownRows;
 use crate::command_error::CommandError;
 use crate::output::CommandOutput;
 use crate::terminal_text::{escape_control, escape_json};
@@ -69,16 +69,16 @@ pub(super) fn unreadable(error: FsError) -> CommandError {
 pub(super) struct View<'a> {
     output: &'a CommandOutput,
     tail: usize,
-    screen: ShownRows<'a>,
+    filter: ShownRows<'a>,
 }
 
 impl<'a> View<'a> {
-    pub(super) const fn new(screen: ShownRows<'a>, tail: usize, output: &'a CommandOutput) -> Self {
-        Self { output, tail, screen }
+    pub(super) const fn new(filter: ShownRows<'a>, tail: usize, output: &'a CommandOutput) -> Self {
+        Self { output, tail, filter }
     }
 
-    pub(super) const fn screen(&self) -> &ShownRows<'a> {
-        &self.screen
+    pub(super) const fn filter(&self) -> &ShownRows<'a> {
+        &self.filter
     }
 
     /// Shows the newest events of all files, by time.
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
         }
         let mut events = Vec::new();
         for file in files {
-            events.extend(file.last(self.tail, &self.screen).map_err(unreadable)?);
+            events.extend(file.last(self.tail, &self.filter).map_err(unreadable)?);
         }
         events.sort_by_key(|event| event.at);
         let surplus = events.len().saturating_sub(self.tail);
@@ -115,7 +115,7 @@ impl<'a> View<'a> {
         let mut total = 0;
         for file in files.iter_mut() {
             let wanted = is_counted.then_some(self.tail);
-            total += file.go_back(wanted, &self.screen).map_err(unreadable)?;
+            total += file.go_back(wanted, &self.filter).map_err(unreadable)?;
         }
         let mut surplus = total.saturating_sub(self.tail);
         let mut waiting: Vec<VecDeque<TailEvent>> = files.iter().map(|_| VecDeque::new()).collect();
@@ -124,7 +124,7 @@ impl<'a> View<'a> {
             for (file, waiting) in files.iter_mut().zip(&mut waiting) {
                 while waiting.is_empty()
                     && file
-                        .page(&self.screen, &mut |event| waiting.push_back(event))
+                        .page(&self.filter, &mut |event| waiting.push_back(event))
                         .map_err(unreadable)?
                 {}
             }

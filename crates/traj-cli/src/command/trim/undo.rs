@@ -5,7 +5,7 @@ use traj_core::json::{Json, Object};
 use traj_core::port::RewriteMode;
 use traj_core::timestamp::UnixMillis;
 
-use super::{TrimReport, Work, failed};
+use super::{TrimReport, TrimWork, failed};
 use crate::command::Outcome;
 use crate::command_error::CommandError;
 use crate::output::CommandOutput;
@@ -17,7 +17,7 @@ pub(super) fn made_at(text: &str) -> Result<UnixMillis, String> {
         .ok_or_else(|| "a time like 2026-06-01T10:00:05.000Z, as --undo --dry-run lists it".into())
 }
 
-impl Work<'_> {
+impl TrimWork<'_> {
     pub(super) fn undo(&self, made_at: Option<UnixMillis>, output: &CommandOutput) -> Outcome {
         let selection = match made_at {
             Some(_) if self.arguments.all => {

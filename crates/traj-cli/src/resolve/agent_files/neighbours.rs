@@ -8,10 +8,12 @@ use std::path::Path;
 use cap_std::fs::{Dir, Metadata};
 use traj_core::agents::{Agent, FileKind};
 use traj_core::care::prune::{ArtefactKind, classify};
+use traj_core::gather::sub_agent_folder;
 use traj_core::location::{pointer_beside, session_stem, sidecar_beside};
 use traj_fs::open_subfolder;
 
 use super::PartsStamp;
+use crate::compose::Host;
 
 /// How many characters of an id some file names have.
 const SHORT_ID: usize = 8;
@@ -28,9 +30,11 @@ pub(crate) struct Neighbours {
     /// The files of recorders and the logs of databases, by the stem of what they
     /// belong to.
     beside: HashMap<String, PartsStamp>,
-    /// The files of sub-agents, which do not say in their names whose they are.
+    /// The files of sub-agents whose names do not state their session.
     shared: PartsStamp,
     folders: Vec<String>,
+    /// The directory with the files of sub-agents, if it is beside this one.
+    helpers: Option<Dir>,
     /// The directories: by name, and by the beginning of the name.
     folder_of: HashMap<String, usize>,
 }
@@ -87,6 +91,22 @@ impl Neighbours {
         neighbours
     }
 
+    /// Also stamps the files of sub-agents that are in a directory beside this one,
+    /// which is at `path`.
+    pub(crate) fn with_sub_agents(mut self, path: &Path, host: &Host) -> Self {
+        // The name of the session does not matter to where its directory is.
+        let session = path.join("session.jsonl");
+        let of_session = session.to_str().and_then(sub_agent_folder);
+        let folder = of_session.as_deref().and_then(|folder| Path::new(folder).parent());
+        if let Some(folder) = folder
+            && let (Some(project), Some(name)) = (folder.parent(), folder.file_name())
+            && let (Ok(project), Some(name)) = (host.named_root(project), name.to_str())
+        {
+            self.helpers = open_subfolder(&project, name).ok();
+        }
+        self
+    }
+
     /// The names of the directories.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
         self.folders.iter().map(String::as_str)
@@ -136,6 +156,11 @@ impl Neighbours {
             && let Ok(inner) = open_subfolder(folder, name)
         {
             parts.add_below(&inner, name);
+        }
+        if let Some(helpers) = &self.helpers
+            && let Ok(inner) = open_subfolder(helpers, stem)
+        {
+            parts.add_below(&inner, stem);
         }
         parts
     }

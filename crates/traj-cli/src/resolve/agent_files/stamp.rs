@@ -1,4 +1,4 @@
-//! What tells whether files changed, without reading them.
+//! Detects whether files changed, without reading them.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};

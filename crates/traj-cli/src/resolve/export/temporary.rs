@@ -25,14 +25,21 @@ pub(crate) struct ExportedSession {
     _temporary: TemporaryFolder,
 }
 
-/// The error for a bundle that still contains a secret.
-pub(crate) fn secret_left(message: impl Into<String>) -> CommandError {
-    CommandError::new(ErrorKind::Findings, message).hint("run `traj verify` for details")
-}
-
 /// Exports a session, redacted, to a temporary directory. Its manifest says
 /// that this was done at the time `now`.
 pub(crate) fn export_session(
+    session: &ChosenSession,
+    workspace: &Path,
+    now: UnixMillis,
+    host: &Host,
+    output: &CommandOutput,
+) -> Result<ExportedSession, CommandError> {
+    export_until(&Interruption::watch(host)?, session, workspace, now, host, output)
+}
+
+/// As [`export_session`], for verbs that export several sessions.
+pub(crate) fn export_until(
+    interruption: &Interruption,
     session: &ChosenSession,
     workspace: &Path,
     now: UnixMillis,
@@ -50,7 +57,6 @@ pub(crate) fn export_session(
     let files = [Some(file.as_path()), sidecar.as_deref()].into_iter().flatten();
     let folders: Vec<PathBuf> =
         files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect();
-    let interruption = Interruption::watch(host)?;
     let stop = interruption.stop_flag();
     let sources = export_setup::readable(&folders, host, &request)?.stopping_at(stop.clone());
     let temporary = host.temporary_folder()?;
@@ -68,7 +74,7 @@ pub(crate) fn export_session(
                     ExportError::NoEvents { .. } => Some(NAME_A_KNOWN_FILE),
                     _ => None,
                 };
-                let explained = explain_export(error, &interruption);
+                let explained = explain_export(error, interruption);
                 let is_interrupted = matches!(explained.kind, ErrorKind::Interrupted { .. });
                 match hint.filter(|_| !is_interrupted) {
                     Some(hint) => explained.only_hint(hint),

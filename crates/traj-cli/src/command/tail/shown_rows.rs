@@ -2,7 +2,7 @@
 
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
-use traj_core::care::tail::{Screen, TailEvent};
+use traj_core::care::tail::{EventFilter, TailEvent};
 use traj_core::json::Json;
 use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
 
@@ -28,7 +28,7 @@ impl<'a> ShownRows<'a> {
     }
 }
 
-impl Screen for ShownRows<'_> {
+impl EventFilter for ShownRows<'_> {
     fn wants_every_type(&self) -> bool {
         self.kind.is_none()
     }
