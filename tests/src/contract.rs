@@ -12,6 +12,8 @@
 //!   reads and writes
 //! - [`tables`]: the databases in which agents keep sessions
 //! - [`session_rewriter`], [`line_log`], [`blob_folder`]: what a trim uses
+//! - [`trace_receiver`]: what traces are sent to
+//! - [`dataset_store`]: where sessions are shipped to
 //! - [`binding_store`], [`turn_leases`]: what the Codex binding remembers and locks
 //!
 //! [`contract_tests!`]: crate::contract_tests
@@ -67,10 +69,12 @@ pub mod binding_store;
 pub mod blob_folder;
 pub mod bundle_sink;
 pub mod bundle_source;
+pub mod dataset_store;
 pub mod line_log;
 pub mod scratch;
 pub mod session_rewriter;
 pub mod source;
 pub mod tables;
+pub mod trace_receiver;
 pub mod trajectory_store;
 pub mod turn_leases;

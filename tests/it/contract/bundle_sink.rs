@@ -6,6 +6,7 @@ use std::path::Path;
 
 use cap_std::fs::{Dir, MetadataExt as _};
 use tempfile::TempDir;
+use traj_core::constant_text;
 use traj_core::id::BundleName;
 use traj_core::memory::MemoryBundleSink;
 use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch};
@@ -85,7 +86,7 @@ fn plain(name: &str) -> BundleName {
 
 fn put(writer: &mut dyn BundleWriter, file: BundleFile) {
     let mut text = RedactedText::new();
-    text.push_static("content\n");
+    text.push_constant(constant_text!("content\n"));
     let mut output = writer.create(file).unwrap();
     output.append(&text.finish()).unwrap();
     output.finish().unwrap();

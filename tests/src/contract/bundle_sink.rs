@@ -1,8 +1,9 @@
 //! What every [`BundleSink`] promises.
 
+use traj_core::constant_text;
 use traj_core::id::BundleName;
 use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken};
-use traj_core::redaction::{Redacted, RedactedText};
+use traj_core::redaction::{ConstantText, Redacted, RedactedText};
 
 /// A sink under test, and ways to read its visible bundles.
 pub trait BundleSinkHarness {
@@ -28,13 +29,13 @@ fn name(text: &str) -> BundleName {
     BundleName::parse(text).expect("a plain name")
 }
 
-fn text(content: &'static str) -> Redacted<String> {
+fn text(content: ConstantText) -> Redacted<String> {
     let mut text = RedactedText::new();
-    text.push_static(content);
+    text.push_constant(content);
     text.finish()
 }
 
-fn put(writer: &mut dyn BundleWriter, file: BundleFile, content: &'static str) {
+fn put(writer: &mut dyn BundleWriter, file: BundleFile, content: ConstantText) {
     let mut output = writer.create(file).expect("creates");
     output.append(&text(content)).expect("appends");
     output.finish().expect("finishes");
@@ -42,8 +43,8 @@ fn put(writer: &mut dyn BundleWriter, file: BundleFile, content: &'static str) {
 
 fn a_bundle_appears_with_its_commit(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
-    put(&mut *writer, BundleFile::Events, "a\n");
-    put(&mut *writer, BundleFile::Blob([0xab; 32]), "long");
+    put(&mut *writer, BundleFile::Events, constant_text!("a\n"));
+    put(&mut *writer, BundleFile::Blob([0xab; 32]), constant_text!("long"));
     let back = writer.read_back(BundleFile::Events).expect("reads back");
     let mut bytes = [0; 2];
     back.read_exact_at(0, &mut bytes).expect("reads");
@@ -58,7 +59,7 @@ fn a_bundle_appears_with_its_commit(harness: &dyn BundleSinkHarness) {
 
 fn what_is_dropped_leaves_nothing(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
-    put(&mut *writer, BundleFile::Events, "a\n");
+    put(&mut *writer, BundleFile::Events, constant_text!("a\n"));
     let scratch = writer.scratch().expect("makes room");
     drop(writer);
     drop(scratch);
@@ -67,7 +68,7 @@ fn what_is_dropped_leaves_nothing(harness: &dyn BundleSinkHarness) {
 
 fn a_file_is_written_once(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
-    put(&mut *writer, BundleFile::Events, "a\n");
+    put(&mut *writer, BundleFile::Events, constant_text!("a\n"));
     let again = writer.create(BundleFile::Events);
     assert!(matches!(again, Err(BundleSinkError::Repeated { file: BundleFile::Events })));
     assert!(writer.read_back(BundleFile::Tools).is_err());
@@ -75,11 +76,12 @@ fn a_file_is_written_once(harness: &dyn BundleSinkHarness) {
 
 fn files_are_written_side_by_side(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
-    let files = [(BundleFile::Events, "a\n"), (BundleFile::SessionBranch, "{}\n")];
+    let [line, document] = constant_text!(["a\n", "{}\n"]);
+    let files = [(BundleFile::Events, line), (BundleFile::SessionBranch, document)];
     let mut open = files.map(|(file, content)| (writer.create(file).expect("creates"), content));
     for _ in 0..2 {
         for (output, content) in &mut open {
-            output.append(&text(content)).expect("appends");
+            output.append(&text(*content)).expect("appends");
         }
     }
     for (output, _) in open {
@@ -87,7 +89,7 @@ fn files_are_written_side_by_side(harness: &dyn BundleSinkHarness) {
     }
     writer.commit().expect("commits");
     for (file, content) in files {
-        assert_eq!(harness.read("one", &file.to_string()), Some(content.repeat(2)));
+        assert_eq!(harness.read("one", &file.to_string()), Some(content.as_str().repeat(2)));
     }
 }
 
@@ -95,8 +97,8 @@ fn a_chosen_name_is_never_taken_twice(harness: &dyn BundleSinkHarness) {
     let sink = harness.sink();
     let mut first = sink.begin(&name("one"), NameTaken::Refuse).expect("begins");
     let mut second = sink.begin(&name("one"), NameTaken::Refuse).expect("not taken yet");
-    put(&mut *first, BundleFile::Events, "first\n");
-    put(&mut *second, BundleFile::Events, "second\n");
+    put(&mut *first, BundleFile::Events, constant_text!("first\n"));
+    put(&mut *second, BundleFile::Events, constant_text!("second\n"));
     first.commit().expect("commits");
     assert!(matches!(second.commit(), Err(BundleSinkError::Exists { .. })));
     let third = sink.begin(&name("one"), NameTaken::Refuse);
@@ -108,7 +110,7 @@ fn a_chosen_name_is_never_taken_twice(harness: &dyn BundleSinkHarness) {
 fn a_made_up_name_gets_a_number(harness: &dyn BundleSinkHarness) {
     for expected in ["one", "one-2", "one-3"] {
         let mut writer = harness.sink().begin(&name("one"), NameTaken::Renumber).expect("begins");
-        put(&mut *writer, BundleFile::Events, "x\n");
+        put(&mut *writer, BundleFile::Events, constant_text!("x\n"));
         assert_eq!(writer.commit().expect("commits"), expected);
     }
     assert_eq!(harness.names().len(), 3);
