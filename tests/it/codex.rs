@@ -9,6 +9,8 @@
 //! - `faults`: server processes that misbehave
 //! - `records`: instructions, approvals and secrets in what a turn leaves behind
 //! - `choices`: what was chosen for a binding reaches Codex and stays
+//! - `configuration`: code mode, layers, plugin apps and MCP servers, as Codex takes them
+//! - `tools`: what a change of tools or of the model does to the thread
 //! - `rotation`: threads that are replaced, or that another Codex home hides
 //! - `explain`: predictions, `bind`, `status`, and policies of changes
 //! - `server`: its version, last words and environment
@@ -17,6 +19,7 @@
 mod approvals;
 mod choices;
 mod command;
+mod configuration;
 mod conversation;
 mod explain;
 mod faults;
@@ -26,4 +29,5 @@ mod records;
 mod rotation;
 mod server;
 mod stopping;
+mod tools;
 mod turns;

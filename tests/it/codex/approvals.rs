@@ -13,12 +13,16 @@ use super::command::{codex, json, read, run, text};
 
 /// Runs a turn on a terminal and answers each question; returns what the terminal showed.
 fn turn_on_terminal(rig: &CodexRig, prompt: &str, answers: &[&str]) -> (String, Option<i32>) {
+    command_on_terminal(rig, &["--prompt", prompt], answers)
+}
+
+fn command_on_terminal(rig: &CodexRig, more: &[&str], answers: &[&str]) -> (String, Option<i32>) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     let master = openpt(flags).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let terminal = || Stdio::from(ioctl_tiocgptpeer(&master, flags).unwrap());
-    let mut command = codex(rig, "turn", &["--prompt", prompt]);
+    let mut command = codex(rig, "turn", more);
     command.env("TERM", "xterm").env("NO_COLOR", "1");
     command.stdin(terminal()).stdout(terminal()).stderr(terminal());
     let mut child = command.spawn().expect("traj starts");
@@ -70,6 +74,7 @@ fn a_person_on_the_terminal_decides_and_silence_is_a_no() {
     let decided: Vec<&str> =
         sidecar.lines().filter(|line| line.contains(r#""type":"approval.decided""#)).collect();
     assert_eq!(decided.len(), 2, "{sidecar}");
+    assert_eq!(sidecar.matches(r#""type":"approval.asked""#).count(), 2, "{sidecar}");
     assert!(decided.iter().all(|line| line.contains(r#""decidedBy":"user""#)), "{decided:?}");
 }
 
@@ -87,6 +92,19 @@ fn always_holds_for_this_turn_only() {
     assert!(!exists(&rig, "d"), "{shown}");
 }
 
+/// `--quiet` asks nothing, and says what was declined all the same.
+#[test]
+fn a_quiet_turn_on_a_terminal_declines_and_says_so() {
+    let Some(rig) = CodexRig::new(newest()) else { return };
+    script_commands(&rig, "make one", &["one"]);
+    let (shown, code) = command_on_terminal(&rig, &["--prompt", "make one", "--quiet"], &[]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("declined: Codex asked for a command: "), "{shown}");
+    assert!(!shown.contains("Allow it?") && !exists(&rig, "one"), "{shown}");
+    let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
+    assert!(sidecar.contains("nobody was asked, because of --quiet"), "{sidecar}");
+}
+
 #[test]
 fn without_a_terminal_every_decline_is_reported() {
     let Some(rig) = CodexRig::new(newest()) else { return };
@@ -95,6 +113,12 @@ fn without_a_terminal_every_decline_is_reported() {
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(said.contains("declined: Codex asked for a command: "), "{said}");
+    assert!(!exists(&rig, "one"));
+    // Whoever wants no notes must know it, too.
+    let output = run(&rig, "turn", &["--prompt", "make one", "--quiet"]);
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("declined: Codex asked for a command: ").count(), 1, "{said}");
+    assert_eq!(said.lines().count(), 1, "nothing else is said: {said}");
     assert!(!exists(&rig, "one"));
     script_commands(&rig, "make another", &["another"]);
     let turn = json(&rig, "turn", &["--prompt", "make another"]);

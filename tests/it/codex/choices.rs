@@ -3,12 +3,16 @@
 use std::path::Path;
 use std::process::Output;
 
+use serde_json::Value;
 use traj_core::binding::{
     ApprovalPolicy, BindingRecord, GranularApproval, SandboxMode, StoredBinding, decode_record,
 };
 use traj_core::port::ThreadService as _;
 use traj_tests::codex_rig::{CodexRig, VERSIONS, newest};
+use traj_tests::model_server::Reply;
 use traj_tests::traj_binary::traj_command;
+
+use super::command::write;
 
 fn traj(rig: &CodexRig, verb: &str, more: &[&str]) -> Output {
     let mut command = traj_command(rig.root());
@@ -55,6 +59,61 @@ fn the_choices_of_a_bind_hold_for_later_turns() {
         }
         let former = record(&rig).former_threads;
         assert!(former.iter().any(|former| former.turns == 2), "{version}: {former:?}");
+    }
+}
+
+/// A record from before later members existed resumes its thread, gets those members, and loses
+/// nothing, not even what this version does not know.
+#[test]
+fn the_record_of_an_older_version_is_completed_without_loss() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        rig.model.script("remember", [Reply::text("the word is heliotrope")]);
+        let first = traj(&rig, "turn", &["--prompt", "remember it"]);
+        assert!(first.status.success(), "{version}: {}", stderr(&first));
+        let path = rig.root().join("session.jsonl.codex-binding.json");
+        let full: Value = serde_json::from_slice(&read(&path)).expect("a record");
+        let mut older = full.clone();
+        let members = older.as_object_mut().expect("an object");
+        assert!(members.remove("codexHome").is_some(), "{version}: it is a later member");
+        members.remove("formerThreads");
+        members.insert("futureMember".to_owned(), serde_json::json!({"kept": true}));
+        write(&path, &older.to_string());
+        let second = traj(&rig, "turn", &["--prompt", "which word?"]);
+        assert!(second.status.success(), "{version}: {}", stderr(&second));
+        let asked = rig.model.requests().last().cloned().expect("a request").to_string();
+        assert!(asked.contains("heliotrope"), "{version}: the thread was resumed");
+        let mut upgraded: Value = serde_json::from_slice(&read(&path)).expect("a record");
+        assert_eq!(upgraded["turns"], 2, "{version}");
+        assert_eq!(upgraded["futureMember"], serde_json::json!({"kept": true}), "{version}");
+        upgraded.as_object_mut().expect("an object").remove("futureMember");
+        for changed in ["turns", "updatedAt", "historyCoveredThrough"] {
+            upgraded[changed] = full[changed].clone();
+        }
+        assert_eq!(upgraded, full, "{version}: the rest is as a new record has it");
+    }
+}
+
+/// The binding of another program, with a thread of this Codex, goes on with its history.
+#[test]
+fn the_binding_of_another_program_is_taken_over_with_its_thread() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        rig.model.script("remember", [Reply::text("the word is heliotrope")]);
+        assert!(traj(&rig, "turn", &["--prompt", "remember it"]).status.success(), "{version}");
+        let thread = record(&rig).thread;
+        remove(&rig.root().join("session.jsonl.codex-binding.json"));
+        let foreign = format!(
+            r#"{{"schemaVersion":1,"sessionFile":"s","threadId":"{thread}","cwd":"{}","sandbox":"read-only"}}"#,
+            rig.workspace().display()
+        );
+        write(&rig.root().join("session.jsonl.codex-app-server.json"), &foreign);
+        let turn = traj(&rig, "turn", &["--prompt", "which word?"]);
+        assert!(turn.status.success(), "{version}: {}", stderr(&turn));
+        let taken = record(&rig);
+        assert_eq!((&taken.thread, taken.sandbox), (&thread, Some(SandboxMode::ReadOnly)));
+        let asked = rig.model.requests().last().cloned().expect("a request").to_string();
+        assert!(asked.contains("heliotrope"), "{version}: the thread was resumed");
     }
 }
 

@@ -10,7 +10,8 @@ use codex_binding::{
 };
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
-    ApprovalPolicy, ConversationData, ExecPolicy, InboundMessage, Permissions, SandboxMode,
+    ApprovalPolicy, ConversationData, ExecPolicy, InboundMessage, MessageSender, Permissions,
+    SandboxMode,
 };
 use traj_core::port::{AppServerError, DenyAll};
 use traj_core::redaction::MarkerKey;
@@ -37,7 +38,7 @@ fn message(rig: &Arc<CodexRig>, text: &str) -> Inbound {
     let runtime = Permissions::new(ApprovalPolicy::Never, SandboxMode::WorkspaceWrite);
     let connector = Arc::new(RigConnector(Arc::clone(rig)));
     Inbound::new(
-        InboundMessage::new(Some(true), Some(text.to_owned()), None),
+        InboundMessage::new(MessageSender::Authorized, Some(text.to_owned()), None),
         rig.plan(),
         ServerChoice { key: server, connector },
         HostPermissions { policy: ExecPolicy::resolve(&[], None), runtime },

@@ -133,10 +133,40 @@ fn a_policy_decides_what_a_change_of_tools_does() {
     let sent = rig.model.requests().last().expect("a request").to_string();
     assert!(sent.contains("heliotrope"), "{sent}");
     let bare = run(&rig, "turn", &["--prompt", "go on", "--tools", &one]);
-    assert!(text(&bare.stderr).contains("hint: with --carry-over summary"), "{bare:?}");
+    let said = text(&bare.stderr);
+    let lost = rotated["result"]["threadId"].as_str().expect("a thread");
+    assert!(said.contains("The model no longer sees") && said.contains(lost), "{said}");
+    assert!(said.contains("hint: with --carry-over summary"), "{said}");
     let unknown = run(&rig, "turn", &["--prompt", "x", "--on-change", "tools=warn"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("dynamic-tools"), "{}", text(&unknown.stderr));
+}
+
+/// What cannot be meant is refused before Codex starts a turn, and says what to do.
+#[test]
+fn input_that_cannot_be_used_is_refused() {
+    let Some(rig) = CodexRig::new(newest()) else { return };
+    let file = |name: &str| rig.root().join(name).to_str().expect("a plain path").to_owned();
+    let (missing, directory) = (file("none.png"), file("work"));
+    let unknown = "0199a213-0000-7000-8000-000000000000";
+    let rows: [(&str, &[&str], i32, &str); 7] = [
+        ("turn", &["--prompt", " "], 2, "the prompt is empty"),
+        ("turn", &["--prompt", "x", "--effort", "most"], 2, "possible values: minimal, low"),
+        ("turn", &["--prompt", "x", "--image", &missing], 1, "none.png is not a file"),
+        ("turn", &["--prompt", "x", "--image", &directory], 1, "work is not a file"),
+        ("turn", &["--prompt", "x", "--tools", &missing], 1, "hint: check the path"),
+        ("bind", &["--thread", unknown], 1, "Codex has no thread 0199a213"),
+        ("bind", &["--thread", "nonsense"], 1, "Codex has no thread nonsense"),
+    ];
+    for (verb, more, code, words) in rows {
+        let refused = run(&rig, verb, more);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(code), "{verb} {more:?}: {said}");
+        assert!(said.contains(words), "{verb} {more:?}: {said}");
+        assert!(refused.stdout.is_empty(), "{verb} {more:?}");
+    }
+    assert!(rig.model.requests().is_empty(), "no turn began");
+    assert_eq!(json(&rig, "status", &[])["result"]["bound"], false);
 }
 
 /// Without a model on the command line or in a binding, too.

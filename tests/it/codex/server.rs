@@ -19,12 +19,19 @@ pub(super) fn script(rig: &CodexRig, text: &str) -> PathBuf {
     path
 }
 
-/// `traj codex turn` with this program instead of Codex.
-pub(super) fn command(rig: &CodexRig, program: &Path) -> Command {
+/// `traj codex VERB` with this program instead of Codex.
+pub(super) fn verb(rig: &CodexRig, verb: &str, program: &Path) -> Command {
     let mut command = traj_command(rig.root());
     command.envs(rig.environment()).env("HOME", rig.root());
-    command.args(["codex", "turn", "--session"]).arg(rig.root().join("session.jsonl"));
-    command.arg("--codex").arg(program).args(["--prompt", "hello"]);
+    command.args(["codex", verb, "--session"]).arg(rig.root().join("session.jsonl"));
+    command.arg("--codex").arg(program);
+    command
+}
+
+/// `traj codex turn` with this program instead of Codex.
+pub(super) fn command(rig: &CodexRig, program: &Path) -> Command {
+    let mut command = verb(rig, "turn", program);
+    command.args(["--prompt", "hello"]);
     command
 }
 

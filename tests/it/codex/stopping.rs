@@ -10,7 +10,7 @@ use traj_tests::model_server::Reply;
 use traj_tests::traj_binary::names_in;
 
 use super::command::{codex, json, read, run, text};
-use super::server::{command, script};
+use super::server::{command, script, verb};
 
 fn start(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("traj starts")
@@ -49,6 +49,7 @@ fn signals_interrupt_the_turn_record_its_end_and_set_the_exit_code() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains("the turn was interrupted by signal"), "{said}");
+        assert_eq!(text(&output.stdout), "", "there is no reply");
         let ends = ends(&rig);
         assert_eq!(ends.len(), number + 1, "{ends:?}");
         assert!(ends[number].contains(r#""status":"interrupted""#), "{}", ends[number]);
@@ -124,6 +125,52 @@ fn the_time_of_the_user_includes_the_start_of_codex() {
     rig.model.script("slow", [Reply::held("never done")]);
     let slow = json(&rig, "turn", &["--prompt", "slow one", "--timeout", "3"]);
     assert_eq!(slow["result"]["outcome"], "timed-out", "{slow}");
+}
+
+/// Each verb that starts Codex stops on a signal and at the end of the user's time, while Codex
+/// starts and while it works, and leaves the binding as it was.
+#[test]
+fn bind_and_status_stop_on_signals_and_in_the_time_of_the_user() {
+    let Some(rig) = CodexRig::new(newest()) else { return };
+    assert!(run(&rig, "bind", &[]).status.success());
+    let record = rig.root().join("session.jsonl.codex-binding.json");
+    let before = read(&record);
+    let (pipe, write) = named_pipe(&rig);
+    let known = "0199a213-0000-7000-8000-000000000000";
+    let verbs: [(&str, &[&str], &str); 3] = [
+        ("bind", &["--replace"], "before the session was bound"),
+        ("bind", &["--replace", "--thread", known], "before the session was bound"),
+        ("status", &[], "before Codex answered"),
+    ];
+    for (name, more, goal) in verbs {
+        for silent in silent_servers(&write) {
+            for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+                let mut command = verb(&rig, name, &script(&rig, &silent));
+                let child = start(command.args(more));
+                wait_for(&pipe);
+                kill_process(Pid::from_child(&child), signal).expect("it runs");
+                let output = child.wait_with_output().expect("its output");
+                let said = text(&output.stderr);
+                assert_eq!(output.status.code(), Some(code), "{name} {more:?}: {said}");
+                assert!(said.contains(goal), "{name} {more:?}: {said}");
+            }
+        }
+        for silent in silent_servers(":") {
+            let mut command = verb(&rig, name, &script(&rig, &silent));
+            let output = command.args(more).args(["--timeout", "1"]).output().expect("traj starts");
+            let told = text(&output.stderr) + &text(&output.stdout);
+            assert!(told.contains(&format!("timed out {goal}")), "{name} {more:?}: {told}");
+            // A server that does not answer is a finding of `status`, not its failure.
+            let code = if name == "status" { 0 } else { 1 };
+            assert_eq!(output.status.code(), Some(code), "{name} {more:?}: {told}");
+        }
+    }
+    assert_eq!(read(&record), before);
+    for name in ["turn", "bind", "status"] {
+        let mut command = verb(&rig, name, rig.program());
+        let refused = command.args(["--timeout", "0"]).output().expect("traj starts");
+        assert_eq!(refused.status.code(), Some(2), "{name}");
+    }
 }
 
 #[test]
