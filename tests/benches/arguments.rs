@@ -12,6 +12,7 @@ pub(crate) struct Arguments {
     pub(crate) traj: Option<PathBuf>,
     pub(crate) cases: Option<PathBuf>,
     pub(crate) peers: Option<PathBuf>,
+    pub(crate) engines: Option<PathBuf>,
     /// Run only the baseline, on this case.
     pub(crate) reprint: Option<PathBuf>,
 }
@@ -28,6 +29,7 @@ impl Arguments {
                 "--json" => parsed.json = Some(PathBuf::from(value()?)),
                 "--cases" => parsed.cases = Some(PathBuf::from(value()?)),
                 "--peers" => parsed.peers = Some(PathBuf::from(value()?)),
+                "--engines" => parsed.engines = Some(PathBuf::from(value()?)),
                 "--reprint" => parsed.reprint = Some(PathBuf::from(value()?)),
                 "--traj" => parsed.traj = Some(PathBuf::from(value()?)),
                 // Cargo adds this flag to benches.

@@ -11,14 +11,18 @@
 mod arguments;
 mod care;
 mod codex;
+mod convert;
 mod export;
 mod figure;
+mod fleet;
+mod import;
 mod measure;
 mod natural;
 mod reading;
 mod recorder;
 mod redaction;
 mod sample;
+mod sessions;
 mod startup;
 mod texts;
 mod view;
@@ -39,6 +43,8 @@ pub(crate) struct Bench {
     pub(crate) cases: Option<std::path::PathBuf>,
     /// The installed programs that the page is compared with.
     pub(crate) peers: Option<std::path::PathBuf>,
+    /// The Python of the query engines, for subjects that ask them.
+    pub(crate) engines: Option<std::path::PathBuf>,
 }
 
 impl Bench {
@@ -62,8 +68,12 @@ const SUBJECTS: &[Subject] = &[
     ("reading", reading::run),
     ("export", export::run),
     ("view", view::run),
+    ("convert", convert::run),
     ("codex", codex::run),
     ("care", care::run),
+    ("sessions", sessions::run),
+    ("import", import::run),
+    ("fleet", fleet::run),
 ];
 
 fn main() -> ExitCode {
@@ -94,6 +104,7 @@ fn main() -> ExitCode {
         traj: arguments.traj.clone(),
         cases: arguments.cases.clone(),
         peers: arguments.peers.clone(),
+        engines: arguments.engines.clone(),
     };
     let mut sound = true;
     for (name, run) in SUBJECTS {

@@ -3,6 +3,8 @@
 
 mod peers;
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -15,11 +17,10 @@ const ROUNDS: usize = 3;
 
 const CASES: [&str; 3] = ["mixed", "many-small", "mixed-tenfold"];
 
-/// The page of a session of any length of text is written in this much memory.
-const MOST_MIB: f64 = 64.0;
-
-/// The case with the most events, and what its index takes.
-const MANY_EVENTS: (&str, f64) = ("many-small", 160.0);
+/// A page is written in this much memory, however long its texts are, and this much for each event,
+/// because the index of the page is kept until its end.
+const MOST_MIB: f64 = 48.0;
+const MOST_BYTES_PER_EVENT: f64 = 320.0;
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
     let traj = bench.traj.as_ref().ok_or("needs --traj with the built binary")?;
@@ -37,14 +38,13 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         }
         let page = std::fs::metadata(folder.join("page.html"))?.len() as f64;
         std::fs::remove_file(folder.join("page.html"))?;
-        let session = ["s.jsonl", "s.trajectory.jsonl"].iter().try_fold(0.0, |sum, file| {
-            std::fs::metadata(folder.join(file)).map(|file| sum + file.len() as f64)
-        })?;
+        let session = size_of(&folder)?;
         let (view, check) = (measure::median_usage(&views), measure::median_usage(&checks));
-        let most = if name == MANY_EVENTS.0 { MANY_EVENTS.1 } else { MOST_MIB };
+        let most = MOST_MIB + MOST_BYTES_PER_EVENT * session.events / (1024.0 * 1024.0);
+        figures.push(figure("events", session.events, ""));
         figures.push(figure("cpu", view.cpu_seconds, "s"));
         figures.push(figure("peak memory", view.peak_mib, "MiB").at_most(most));
-        let size = figure("page / session", page / session, "x");
+        let size = figure("page / session", page / session.bytes, "x");
         // Of a small session, the script is most of the page.
         figures.push(if bench.smoke { size } else { size.at_most(0.35) });
         figures.push(figure("verify: cpu", check.cpu_seconds, "s"));
@@ -54,6 +54,30 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         figures.extend(peers::run(bench, programs)?);
     }
     Ok(figures)
+}
+
+/// How large a session with its sidecar is.
+struct Size {
+    bytes: f64,
+    events: f64,
+}
+
+fn size_of(folder: &Path) -> std::io::Result<Size> {
+    let mut size = Size { bytes: 0.0, events: 0.0 };
+    for name in ["s.jsonl", "s.trajectory.jsonl"] {
+        let mut file = BufReader::with_capacity(1 << 20, File::open(folder.join(name))?);
+        loop {
+            let block = file.fill_buf()?;
+            if block.is_empty() {
+                break;
+            }
+            let length = block.len();
+            size.bytes += length as f64;
+            size.events += block.iter().filter(|byte| **byte == b'\n').count() as f64;
+            file.consume(length);
+        }
+    }
+    Ok(size)
 }
 
 fn run_traj(traj: &Path, folder: &Path, arguments: &[&str]) -> std::io::Result<Usage> {

@@ -7,6 +7,7 @@ Usage: check.py TRAJ REPOSITORY FOLDER
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,8 +28,8 @@ def traj(*arguments, status=0):
 class Case:
     """A bundle, and what `traj inspect` says of it."""
 
-    def __init__(self, session):
-        self.name = session.stem
+    def __init__(self, session, name=None):
+        self.name = name or session.stem
         self.bundle = FOLDER / f"{self.name}-bundle"
         traj("export", "--session", session, "--workspace", FOLDER, "--now", NOW,
              "--output-root", FOLDER, "--output", self.bundle.name)
@@ -112,6 +113,7 @@ def check_atif(case):
         ids = [call.tool_call_id for call in step.tool_calls or []]
         outcomes += [by_id.get(id, "unanswered") for id in ids]
     check_outcomes(case, outcomes)
+    check_reading(case, path)
     named = {one.trajectory_id for one in root.subagent_trajectories or []}
     assert named <= set(case.summary["subRuns"]), (named, case.summary["subRuns"])
     strict = json.loads(path.read_text())
@@ -123,10 +125,25 @@ def check_atif(case):
     raise AssertionError("an unknown field must be refused: this check proves nothing")
 
 
+def check_reading(case, path):
+    """traj reads what it wrote."""
+    read = json.loads(traj("inspect", path, "--json"))["result"]
+    for name in ("calls", "errors", "declined", "interrupted", "unanswered"):
+        assert read["calls"][name] == case.calls[name], (path, name)
+    for name in ("inputTokens", "outputTokens", "cachedTokens"):
+        assert read["usage"][name] == case.usage[name], (path, name)
+    if case.cost() is not None:
+        assert abs(read["usage"]["cost"] - case.cost()) < 1e-6, (path, read["usage"])
+
+
 def check_harbor(path):
     done = subprocess.run([sys.executable, "-m", "harbor.utils.trajectory_validator", path],
                           capture_output=True)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+# Runs of a program that counts tokens of model calls without a row for them.
+UNRECORDED = {"claude-code-v2-1-requests"}
 
 
 def check_parquet(case):
@@ -141,11 +158,14 @@ def check_parquet(case):
     question = f"""select count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),
                           coalesce(sum(cache_read_tokens), 0), sum(cost) from '{events}'"""
     *totals, summed = duckdb.sql(question).fetchall()[0]
-    assert tuple(totals) == wanted, (case.name, totals, wanted)
-    if cost is not None:
+    if case.name in UNRECORDED:
+        assert all(one <= all_of for one, all_of in zip(totals, wanted)), (case.name, totals)
+    else:
+        assert tuple(totals) == wanted, (case.name, totals, wanted)
+    if cost is not None and case.name not in UNRECORDED:
         assert close(float(summed), cost), (case.name, summed, cost)
     frame = polars.read_parquet(events)
-    assert (frame.height, frame["input_tokens"].sum() or 0) == wanted[:2], case.name
+    assert (frame.height, frame["input_tokens"].sum() or 0) == tuple(totals[:2]), case.name
     table = pyarrow.parquet.read_table(events)
     assert table.num_rows == wanted[0]
     assert str(table.schema.field("ts").type) == "timestamp[us, tz=UTC]"
@@ -178,7 +198,9 @@ def check_otlp(case):
     for more in ([], ["--content"]):
         request = ExportTraceServiceRequest.FromString(case.convert("otlp", *more).read_bytes())
         spans = check_spans(case, request, bool(more))
-        lines = case.convert("otlp-json", *more).read_text().splitlines()
+        path = case.convert("otlp-json", *more)
+        check_reading(case, path)
+        lines = path.read_text().splitlines()
         written = []
         for line in lines:
             document = json.loads(line)
@@ -249,23 +271,34 @@ def check_inspect(case):
     assert read == case.usage["cachedTokens"]
     if case.cost() is not None and usage:
         assert close(sum(one.total_cost or 0 for one in usage), case.cost())
-    messages = [message for sample in samples for message in sample.messages]
-    asked = [call.id for message in messages for call in getattr(message, "tool_calls", 0) or []]
-    answered = {message.tool_call_id: message.metadata["outcome"] for message in messages
-                if message.role == "tool"}
-    check_outcomes(case, [answered.get(id, "unanswered") for id in asked])
+    outcomes = []
+    for sample in samples:
+        # Agents may use the same ids.
+        asked = [call.id for message in sample.messages
+                 for call in getattr(message, "tool_calls", 0) or []]
+        answered = {message.tool_call_id: message.metadata["outcome"]
+                    for message in sample.messages if message.role == "tool"}
+        outcomes += [answered.get(id, "unanswered") for id in asked]
+    check_outcomes(case, outcomes)
+
+
+# Runs whose source states no time: their calls are not in a timeline, and a notice says so.
+WITHOUT_TIMES = {"continue-session"}
 
 
 def check_perfetto(case):
     trace = json.loads(case.convert("perfetto").read_text())
     events = trace["traceEvents"]
     slices = [event for event in events if event["ph"] == "X"]
-    check_outcomes(case, [one["args"]["outcome"] for one in slices if one["cat"] == "tool"])
+    if case.name not in WITHOUT_TIMES:
+        check_outcomes(case, [one["args"]["outcome"] for one in slices if one["cat"] == "tool"])
     assert all(one["dur"] >= 0 for one in slices)
     named = {event["tid"] for event in events if event["name"] == "thread_name"}
     assert {one["tid"] for one in slices} <= named
     free = {}
-    for one in sorted(slices, key=lambda one: (one["tid"], one["ts"], -one["dur"])):
+    # Slices that begin at the same time are in the order of the file: one without a duration may
+    # come first.
+    for one in sorted(slices, key=lambda one: (one["tid"], one["ts"])):
         end = free.get(one["tid"], one["ts"])
         assert one["ts"] >= end or one["cat"] == "turn", f"{case.name}: slices overlap: {one}"
         free[one["tid"]] = one["ts"] + one["dur"]
@@ -286,17 +319,47 @@ def check_several(cases):
     traj("convert", *bundles, "--to", "atif", "--output", "all.json", status=2)
 
 
+def check_names():
+    """The names of attributes are those that the conventions publish."""
+    from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+    from opentelemetry.semconv.attributes import error_attributes, exception_attributes
+
+    published = {value for module in (gen_ai_attributes, error_attributes, exception_attributes)
+                 for value in vars(module).values() if isinstance(value, str)}
+    source = (REPOSITORY / "crates/traj-export/src/convert/otlp/attributes.rs").read_text()
+    constants = re.findall(r'pub\(in super::super\) const [A-Z_]+: &str =\s*"([^"]+)";', source)
+    names = [name for name in constants if "." in name and not name.startswith("traj.")]
+    assert len(names) > 20, f"the names are not where they were: {names}"
+    unknown = sorted(set(names) - published)
+    assert not unknown, f"the conventions do not have {unknown}"
+    commits = [re.findall(r"\b[0-9a-f]{40}\b", (REPOSITORY / path).read_text()) for path in
+               ("crates/traj-export/src/convert/otlp/attributes.rs", "docs/formats/otlp.md")]
+    assert len(commits[0]) == 1 and commits[0] == commits[1], f"the pins differ: {commits}"
+    print(f"names: {len(names)} attributes", flush=True)
+
+
 CHECKS = [check_csv, check_jsonl, check_atif, check_parquet, check_perfetto, check_otlp, check_inspect]
 
 
+def fixtures():
+    """The sessions of every agent that are files of their own, with the names of their cases."""
+    no_sessions = {"README.md", "rows.jsonl", "agent-0a1b2c3d.jsonl"}
+    for path in sorted((REPOSITORY / "tests/fixtures").glob("*/*")):
+        agent = path.parent.name
+        if path.is_file() and path.name not in no_sessions and agent != "databases":
+            if path.suffix in (".json", ".jsonl", ".md"):
+                yield path, path.stem if agent == "rollouts" else f"{agent}-{path.stem}"
+
+
 def main():
-    rollouts = sorted((REPOSITORY / "tests/fixtures/rollouts").glob("*.jsonl"))
-    cases = [Case(path) for path in [FOLDER / "nightly-import.jsonl", *rollouts]]
+    cases = [Case(FOLDER / "nightly-import.jsonl"), *(Case(*fixture) for fixture in fixtures())]
+    assert len(cases) > 30, f"the fixtures are not where they were: {len(cases)}"
     for check in CHECKS:
         for case in cases:
             check(case)
         print(f"{check.__name__.removeprefix('check_')}: {len(cases)} runs", flush=True)
     check_several(cases)
+    check_names()
 
 
 main()

@@ -8,6 +8,7 @@
 //! - `config_command`: `traj config`
 //! - `config_prices`: price files
 //! - `file_limit`: a limit on the size of files
+//! - `service_units`: the units of service managers
 
 mod binary;
 mod config_command;
@@ -17,3 +18,4 @@ mod file_limit;
 mod help_texts;
 mod import_command;
 mod json_schemas;
+mod service_units;

@@ -1,5 +1,9 @@
 //! `traj convert`: what it writes, compared with other readers of the same run.
 
+mod long_texts;
+mod round_trip;
+mod send;
+
 use serde_json::Value;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
 use traj_tests::rows::{assistant, message, tool_result, user};

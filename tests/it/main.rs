@@ -14,6 +14,7 @@ mod convert;
 mod export;
 mod gather;
 mod hosts;
+mod lake;
 mod page;
 mod reading;
 mod real_agents;

@@ -24,7 +24,7 @@ mod inspect_hostile;
 mod limits;
 mod markdown;
 mod resolve_session;
-mod run_law;
+pub(crate) mod run_law;
 mod sessions_command;
 mod show_command;
 mod show_terminal;

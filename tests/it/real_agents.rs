@@ -7,7 +7,7 @@ mod expected;
 mod scenario;
 
 use traj_tests::agents::{Agent, AgentSandbox, NOTE, Step};
-use traj_tests::codex_rig::is_sweep;
+use traj_tests::codex_rig::{VERSIONS, is_sweep, newest};
 use traj_tests::host::skipped::skipped;
 
 use compare::shown;
@@ -33,6 +33,33 @@ fn run(agent: Agent) {
 fn claude_code() {
     run(Agent::ClaudeCode("2.1.326"));
     scenario::copies(Agent::ClaudeCode("2.1.326"), Step::Fork(NOTE));
+    scenario::compaction(Agent::ClaudeCode("2.1.326"));
+    scenario::long_output(Agent::ClaudeCode("2.1.326"));
+}
+
+#[test]
+fn codex() {
+    run(Agent::Codex(newest()));
+}
+
+#[test]
+fn older_codex() {
+    if is_sweep() {
+        VERSIONS
+            .iter()
+            .filter(|version| **version != newest())
+            .for_each(|version| run(Agent::Codex(version)));
+    }
+}
+
+#[test]
+fn open_claw() {
+    let agent = Agent::OpenClaw("2026.9.6");
+    scenario::conversation(agent);
+    // It takes most of a minute for each prompt.
+    if is_sweep() {
+        scenario::faults(agent);
+    }
 }
 
 #[test]
@@ -40,6 +67,7 @@ fn older_claude_code() {
     if is_sweep() {
         for version in ["2.0.42", "2.1.197"] {
             run(Agent::ClaudeCode(version));
+            scenario::compaction(Agent::ClaudeCode(version));
             scenario::copies(Agent::ClaudeCode(version), Step::Fork(NOTE));
         }
         // Each process of this version goes on in a copy of the session.

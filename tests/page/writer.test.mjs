@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { problems } from './axe.mjs';
 import { Browser } from './browser.mjs';
 import { attacks } from './runs/hostile.mjs';
 
@@ -64,6 +65,43 @@ for (const name of ['new-sub-agent', 'new-compaction', 'new-approvals', 'new-cod
     await tab.close();
   });
 }
+
+test('a call shows what the model saw, and what changed', { skip }, async () => {
+  const source = join(directory, 'requests.jsonl');
+  const session = readFileSync(join(fixtures, 'claude-code/v2-1-requests.jsonl'), 'utf8');
+  // A text long enough to be stored once, and with something to hide.
+  const words = 'what does it cost in the shop of the city, and who pays for it? mail ann@shop.example';
+  writeFileSync(source, session.replaceAll('what does it cost?', words));
+  const html = view(source);
+  const tab = await browser.open(html);
+  const calls = await tab.page.evaluate(() => document.querySelectorAll('[data-item]').length);
+  assert.ok(calls > 0);
+  const texts = [];
+  for (let item = 0; item < headOf(html).items; item += 1) {
+    await tab.go(item);
+    if ((await tab.count('.det .ctx')) === 0) continue;
+    await tab.click('.det .ctx > summary');
+    for (let round = 0; round < 4; round += 1) {
+      await tab.page.$$eval('.det .ctx details:not([open])', (boxes) => boxes.forEach((box) => { box.open = true; }));
+      await tab.settle();
+    }
+    const text = await tab.text('.det .ctx');
+    assert.match(text, /who pays for it\?/);
+    assert.match(text, /changed when secrets and paths were hidden/);
+    assert.match(text, /Since the (call|request) before: 1 kept/);
+    assert.deepEqual(await problems(tab), []);
+    texts.push(text);
+  }
+  // The first answer has two rows.
+  assert.equal(texts.length, 3);
+  assert.match(texts[2], /1 kept, 2 new/);
+  await tab.press('?');
+  await tab.clickText('dialog .btn', 'Files in this page');
+  await tab.clickText('dialog .lnk', 'session-branch.json');
+  assert.match(await tab.text('dialog:last-of-type'), /"customType": "claude-code\//);
+  assert.deepEqual(tab.log.errors, []);
+  await tab.close();
+});
 
 test('a page for review is marked', { skip }, async () => {
   const tab = await browser.open(view(join(fixtures, 'bundles-0.1.0/nightly-import'), '--review'));

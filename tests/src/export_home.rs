@@ -72,6 +72,16 @@ impl ExportHome {
         traj_command(self.path()).args(arguments).output().expect("it starts")
     }
 
+    /// Runs a command with some variables.
+    ///
+    /// # Panics
+    /// When `traj` does not start.
+    pub fn traj_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+        let mut command = traj_command(self.path());
+        command.envs(variables.iter().copied()).args(arguments);
+        command.output().expect("it starts")
+    }
+
     /// Exports the session at a fixed time.
     ///
     /// # Panics

@@ -4,6 +4,8 @@
 //! - [`rows`], [`session_fixtures`]: rows, and whole sessions of every dialect
 //! - [`sidecar`]: sidecars and stores for tests of the recorder
 //! - [`export_fixture`], [`export_home`]: exports in memory, and with the binary
+//! - [`fault_server`], [`tls_server`]: receivers of traces, and stores, with faults
+//! - [`s3_server`]: a server that speaks S3
 //! - [`page_file`]: reads a page as a browser does
 //! - [`traj_binary`], [`json_schema`]: the command under test and its `--json`
 //! - [`codex_rig`], [`model_server`]: the real Codex CLI with a scripted model
@@ -19,12 +21,15 @@ pub mod contract;
 pub mod dice;
 pub mod export_fixture;
 pub mod export_home;
+pub mod fault_server;
 pub mod host;
 pub mod json_schema;
 pub mod model_server;
 pub mod page_file;
 pub mod redaction_laws;
 pub mod rows;
+pub mod s3_server;
 pub mod session_fixtures;
 pub mod sidecar;
+pub mod tls_server;
 pub mod traj_binary;

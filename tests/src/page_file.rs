@@ -74,6 +74,8 @@ pub struct PageIndex {
     pub turns: Vec<u32>,
     /// All paths.
     pub paths: Vec<Vec<Value>>,
+    /// What the model saw at each call; null if it is not recorded.
+    pub contexts: Value,
 }
 
 impl PageFile {
@@ -211,7 +213,7 @@ impl PageIndex {
     fn parse(bytes: &[u8]) -> Self {
         let mut columns = Columns { bytes, place: 0 };
         let header = columns.column(8, u32::from_le_bytes);
-        assert_eq!((header[0], header[7]), (0x544A_5031, 0));
+        assert_eq!(header[0], 0x544A_5031);
         let size = |place: usize| header[place] as usize;
         let (items, calls, threads, turns) = (size(1), size(2), size(5), size(6));
         let mut index = Self {
@@ -250,6 +252,11 @@ impl PageIndex {
         let paths = columns.take(size(4));
         index.paths = serde_json::from_slice(&paths[4..]).expect("paths are JSON");
         assert_eq!(number(&paths[..4]), index.paths.len());
+        columns.align();
+        let contexts = columns.take(size(7));
+        if !contexts.is_empty() {
+            index.contexts = serde_json::from_slice(contexts).expect("contexts are JSON");
+        }
         columns.align();
         assert_eq!(columns.place, bytes.len(), "nothing comes after the index");
         let named = |numbers: Vec<u32>| {

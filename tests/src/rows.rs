@@ -19,6 +19,18 @@ pub const USER: &str = r#"{"role":"user","content":"hi"}"#;
 /// [`header`] of the session `s1`, for places that need a constant.
 pub const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/home/ann/shop"}"#;
 
+/// A call of Codex as a row of a rollout, for [`rollout`].
+pub const ROLLOUT_CALL: (&str, &str) = (
+    "response_item",
+    r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}"#,
+);
+
+/// Its result: the command failed.
+pub const ROLLOUT_RESULT: (&str, &str) = (
+    "response_item",
+    r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\nno"}"#,
+);
+
 /// A JSON object whose members keep the order in which they were added.
 #[derive(Clone, Debug)]
 pub struct Row {

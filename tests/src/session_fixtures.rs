@@ -1,10 +1,12 @@
-//! Small sessions of every dialect, for tests that compare readers.
+//! Small sessions of every dialect, for tests that compare readers; and, in
+//! [`gathered`], the rows of files that are not read as they are.
 
 pub mod agent_files;
 pub mod databases;
+pub mod gathered;
 
 use self::agent_files::AGENT_FILES;
-use crate::rows::{self, HEADER, message, rollout};
+use crate::rows::{self, HEADER, ROLLOUT_CALL, ROLLOUT_RESULT, message, rollout};
 
 /// The files of a session with the id `s1`.
 #[derive(Clone, Debug)]
@@ -125,14 +127,8 @@ const OLD_ROLLOUT: &[(&str, &str)] = &[
     ("event_msg", r#"{"type":"task_started","turn_id":"u1"}"#),
     ("turn_context", r#"{"cwd":"/home/ann/shop","model":"gpt-5.4","approval_policy":"never"}"#),
     ("event_msg", r#"{"type":"user_message","message":"list files","images":[]}"#),
-    (
-        "response_item",
-        r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}"#,
-    ),
-    (
-        "response_item",
-        r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\nno"}"#,
-    ),
+    ROLLOUT_CALL,
+    ROLLOUT_RESULT,
     (
         "event_msg",
         r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2},"last_token_usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}}"#,

@@ -1,8 +1,8 @@
 //! Finds the `traj` binary for tests that run it, and reads its results.
 //!
-//! `TRAJ_TEST_BINARY` names a binary that already exists (such as a release).
-//! Without it, the binary is built once per test process, in the profile of the
-//! tests. Cargo holds no lock while tests run, so building from a test is safe.
+//! `TRAJ_TEST_BINARIES` names the directory of binaries that already exist (such as
+//! those of a release). Without it, each test process asks cargo for them, in the
+//! profile of the tests. Cargo holds no lock while tests run, so that is safe.
 
 mod terminal;
 
@@ -21,8 +21,7 @@ pub use terminal::on_terminal;
 /// If it cannot be built.
 pub fn traj_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let build = || build("traj-cli", "traj");
-    BINARY.get_or_init(|| variable("TRAJ_TEST_BINARY").map_or_else(build, PathBuf::from))
+    BINARY.get_or_init(|| built("traj"))
 }
 
 /// The path of one of the hosts in `examples/hosts`.
@@ -30,7 +29,7 @@ pub fn traj_binary() -> &'static Path {
 /// # Panics
 /// If it cannot be built.
 pub fn example_host(name: &str) -> PathBuf {
-    build("traj-examples", name)
+    built(name)
 }
 
 /// A `traj` command that gets no variable of the host except `PATH`. `home` is its
@@ -78,16 +77,29 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-fn build(package: &str, name: &str) -> PathBuf {
+/// The binary of this name, built now unless it exists.
+fn built(name: &str) -> PathBuf {
+    match variable("TRAJ_TEST_BINARIES") {
+        Some(directory) => Path::new(&directory).join(name),
+        None => build(name),
+    }
+}
+
+/// Builds what `cargo xtask ci` builds. A package alone has other features, so that its
+/// dependencies would be built again.
+fn build(name: &str) -> PathBuf {
     let cargo = variable("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--package", package, "--bin", name]);
+    command.args(["build", "--workspace", "--all-features", "--bins", "--tests"]);
     command.args(["--quiet", "--message-format", "json-render-diagnostics"]);
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
-    // Cargo set these variables for the crate under test, not for the one built here.
-    command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_PKG_NAME");
+    // Cargo set these for the crate under test, not for those built here. Build scripts that
+    // look at them would run again, and everything that depends on their crates with them.
+    for name in variables_of_the_crate_under_test() {
+        command.env_remove(name);
+    }
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = command.stderr(Stdio::inherit()).output().expect("cargo starts");
     assert!(output.status.success(), "building {name} failed: {}", output.status);
@@ -99,8 +111,20 @@ fn build(package: &str, name: &str) -> PathBuf {
 /// The executable of this name that a message from cargo reports.
 fn executable_of(name: &str, message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
-    let is_wanted = message.get("target")?.get("name")? == name;
+    // The unit tests of a binary are an executable of the same name.
+    let is_wanted = message.get("target")?.get("name")? == name
+        && message.get("profile")?.get("test")? == false;
     message.get("executable")?.as_str().filter(|_| is_wanted).map(PathBuf::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "they are removed for cargo, not read")]
+fn variables_of_the_crate_under_test() -> Vec<OsString> {
+    let describes_it = |name: &OsString| {
+        name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        })
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(describes_it).collect()
 }
 
 #[expect(clippy::disallowed_methods, reason = "where the binary is, is a matter of the host")]

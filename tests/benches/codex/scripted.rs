@@ -11,7 +11,8 @@ use codex_binding::{
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
-    ApprovalPolicy, ConversationData, ExecPolicy, InboundMessage, Permissions, SandboxMode,
+    ApprovalPolicy, ConversationData, ExecPolicy, InboundMessage, MessageSender, Permissions,
+    SandboxMode,
 };
 use traj_core::json::Json;
 use traj_core::memory::{FixedClock, MemoryBindingStore};
@@ -72,7 +73,7 @@ fn message(session: &str) -> Result<Inbound, Box<dyn std::error::Error>> {
     let server = PoolKey::of(&command, None, &MarkerKey::new([1; 32]));
     let runtime = Permissions::new(ApprovalPolicy::Never, SandboxMode::ReadOnly);
     let inbound = Inbound::new(
-        InboundMessage::new(Some(true), Some("hello".to_owned()), None),
+        InboundMessage::new(MessageSender::Authorized, Some("hello".to_owned()), None),
         ThreadPlan::new(BindingKey::parse(session)?, "/"),
         ServerChoice { key: server, connector: Arc::new(Scripted) },
         HostPermissions { policy: ExecPolicy::resolve(&[], None), runtime },

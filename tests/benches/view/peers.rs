@@ -23,10 +23,6 @@ const FASTEST: &str = "weavr";
 const PROGRAMS: [&str; 5] =
     ["traj", FASTEST, "claude-code-transcripts", "agentsview", "claude-code-log"];
 
-/// The form of the run that we read: the directory below the generated run, and whether it has the
-/// sub-agents. The others read the one of Claude Code.
-const OURS: (&str, bool) = ("openclaw", false);
-
 /// What a program used and what it wrote.
 struct Result {
     name: &'static str,
@@ -101,11 +97,8 @@ impl Place {
         Ok(Self { traj, peers, run, out, facts, offline })
     }
 
-    /// The session that a program reads.
-    fn session(&self, name: &str) -> PathBuf {
-        if name == "traj" && OURS.0 == "openclaw" {
-            return self.run.join("openclaw/s.jsonl");
-        }
+    /// The session that all programs read.
+    fn session(&self) -> PathBuf {
         let session = self.facts["session"].as_str().unwrap_or_default();
         self.run.join(format!("claude/projects/-srv-shop/{session}.jsonl"))
     }
@@ -121,7 +114,7 @@ impl Place {
 
     fn command(&self, name: &str) -> Command {
         let python = self.peers.join("python/bin");
-        let (session, page) = (self.session(name), self.page(name));
+        let (session, page) = (self.session(), self.page(name));
         let program = match name {
             "traj" => self.traj.clone(),
             "agentsview" => python.join("python3"),
@@ -220,11 +213,10 @@ impl Place {
         let at_most = |figure: Figure, most| if ours { figure.at_most(most) } else { figure };
         let at_least = |figure: Figure, least| if ours { figure.at_least(least) } else { figure };
         let percent = |found: f64, all: f64| found / all * 100.0;
-        let (form, has_agents) = if ours { OURS } else { ("claude", true) };
-        let input = bytes_below(self.run.join(form));
-        let agents = |count: f64| if has_agents { count } else { 0.0 };
-        let calls = told("mainFailures") + agents(told("agentFailures"));
+        let input = bytes_below(self.run.join("claude"));
+        let calls = told("mainFailures") + told("agentFailures");
         let lines = |member: &str| percent(number(found, member), told(member));
+        let agent_lines = figure("lines of output, sub-agents", lines("agentLines"), "%");
         let mut figures = vec![
             figure("cpu", usage.cpu_seconds, "s"),
             at_most(figure("peak memory", usage.peak_mib, "MiB"), 64.0),
@@ -235,14 +227,11 @@ impl Place {
                 figure("failing calls marked", percent(number(found, "failures"), calls), "%"),
                 100.0,
             ),
+            at_least(agent_lines, 100.0),
         ];
-        if has_agents {
-            let figure = figure("lines of output, sub-agents", lines("agentLines"), "%");
-            figures.push(at_least(figure, 100.0));
-        }
         if let Some(output) = found["outputTokens"].as_f64() {
             let all = number(&self.facts["mainTokens"], "output")
-                + agents(number(&self.facts["agentTokens"], "output"));
+                + number(&self.facts["agentTokens"], "output");
             let error = (percent(output, all) - 100.0).abs();
             figures.push(at_most(figure("error of output tokens", error, "%"), 0.0));
         }

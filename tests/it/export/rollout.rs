@@ -8,7 +8,7 @@ use traj_core::port::BundleFile;
 use traj_core::run::{Fact, Place};
 use traj_export::{ExportError, Selection};
 use traj_tests::export_fixture::{Exported, export_from, request};
-use traj_tests::rows;
+use traj_tests::rows::{self, ROLLOUT_CALL, ROLLOUT_RESULT};
 
 const OLD: &[(&str, &str)] = &[
     (
@@ -17,14 +17,8 @@ const OLD: &[(&str, &str)] = &[
     ),
     ("event_msg", r#"{"type":"task_started","turn_id":"u1"}"#),
     ("event_msg", r#"{"type":"user_message","message":"list files","images":[]}"#),
-    (
-        "response_item",
-        r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}"#,
-    ),
-    (
-        "response_item",
-        r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\nno"}"#,
-    ),
+    ROLLOUT_CALL,
+    ROLLOUT_RESULT,
     (
         "event_msg",
         r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":9,"output_tokens":2}}}"#,

@@ -92,7 +92,7 @@ fn empty_sessions_become_bundles_with_a_notice() {
         assert_eq!(exported["notices"].as_array().unwrap().len(), 1, "{content:?}");
         assert_eq!(exported["notices"][0]["code"], "session-empty", "{content:?}");
         let said = String::from_utf8(export(&home, "s1.jsonl", &[]).stdout).unwrap();
-        let reported = "session-empty: The session has no entries yet: nothing was said.";
+        let reported = "session-empty: The session has no entries and no runtime events.";
         assert!(said.contains(reported), "{content:?}: {said}");
         let path = exported["outputDir"].as_str().unwrap();
         assert!(home.traj(&["verify", path]).status.success(), "{content:?}");

@@ -5,6 +5,7 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -17,8 +18,13 @@ fn goose() -> &'static str {
     DATABASES.iter().find(|(name, _)| *name == "goose").unwrap().1
 }
 
+/// These tests make large values, and the limit on SQLite's memory holds for the whole
+/// process: one at a time, also where tests are threads.
+static ONE_DATABASE: Mutex<()> = Mutex::new(());
+
 /// What reading a database gives that this SQL makes.
 fn read(sql: &str) -> (TempDir, Result<String, SourceError>) {
+    let _turn = ONE_DATABASE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     with_connection(&folder.path().join("sessions.db"), |connection| {
         connection.execute_batch(sql).unwrap();

@@ -243,3 +243,36 @@ fn a_session_without_events_has_a_page() {
     assert_eq!((page.head["rows"].as_u64(), page.head["items"].as_u64()), (Some(0), Some(0)));
     assert!(checked(&page.html).unwrap().is_sound());
 }
+
+/// What the model saw is where the index says, and checked as in the session.
+#[test]
+fn the_parts_of_every_context_are_in_the_branch() {
+    let sources = MemorySources::new();
+    let session = include_str!("../../fixtures/claude-code/v2-1-requests.jsonl");
+    sources.put("s1.jsonl", session.replace("what does it cost?\"}]", "mail me: a@b.example\"}]"));
+    let files = export_from(&sources, &request()).unwrap().files;
+    let report = checked(&page_of(&files)).unwrap();
+    assert!(report.is_sound(), "{:?}", report.problems);
+    let page = parsed(&files);
+    let contexts = &page.index.contexts;
+    let list = |name: &str| contexts[name].as_array().unwrap();
+    let branch = page.file("session-branch.json");
+    let mut checks = Vec::new();
+    for part in list("parts") {
+        checks.push(part["check"].as_str().unwrap());
+        for place in part["at"].as_array().unwrap() {
+            let at = |end: usize| usize::try_from(place[end].as_u64().unwrap()).unwrap();
+            let entry: Value = serde_json::from_slice(&branch[at(0)..at(1)]).unwrap();
+            let member = if part["basis"] == "frame" { "shape" } else { "message" };
+            assert!(entry["data"][member].is_object(), "{entry}");
+        }
+    }
+    checks.sort_unstable();
+    checks.dedup();
+    assert_eq!(checks, ["redacted", "verified"]);
+    assert_eq!(list("requests").len(), 4);
+    let rows = list("rows").iter().map(|pair| pair[1].as_u64().unwrap());
+    assert_eq!(rows.collect::<BTreeSet<_>>(), BTreeSet::from([1, 2]));
+    let whole = &list("requests")[2];
+    assert_eq!((&whole["since"]["before"], &whole["since"]["kept"]), (&1.into(), &1.into()));
+}

@@ -9,6 +9,13 @@ use traj_core::memory::MemorySources;
 use traj_core::port::Sources as _;
 use traj_core::run::{Fold, Place, Prices, Run, RunEvent, SessionFiles, SessionRun};
 use traj_tests::session_fixtures;
+use traj_tests::session_fixtures::gathered::rows_of;
+
+/// Files that become rows before they are read.
+const DOCUMENTS: [&str; 2] = [
+    include_str!("../../fixtures/atif/plain.json"),
+    include_str!("../../fixtures/otlp-json/plain.jsonl"),
+];
 
 /// Real rows of every dialect.
 fn real_rows() -> Vec<String> {
@@ -29,8 +36,12 @@ fn real_rows() -> Vec<String> {
         include_str!("../../../examples/run/session.jsonl"),
     ];
     let written = files.into_iter().flat_map(str::lines).map(str::to_owned);
+    let gathered = DOCUMENTS.map(|document| rows_of(document).unwrap().unwrap());
+    let gathered: Vec<String> =
+        gathered.iter().flat_map(|rows| rows.lines()).map(str::to_owned).collect();
     let made = session_fixtures::all().into_iter();
-    written.chain(made.flat_map(|made| [made.transcript, made.sidecar].concat())).collect()
+    let made = made.flat_map(|made| [made.transcript, made.sidecar].concat());
+    written.chain(gathered).chain(made).collect()
 }
 
 fn hostile_leaf() -> impl Strategy<Value = Value> {
@@ -208,6 +219,26 @@ proptest! {
         });
         }
         prop_assert_eq!(differing, []);
+    }
+
+    #[test]
+    fn no_document_makes_gathering_panic(
+        document in prop::sample::select(DOCUMENTS.to_vec()),
+        changes in changes(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        // A document, or the first of several.
+        let first = serde_json::Deserializer::from_str(document).into_iter().next();
+        let mut value: Value = first.unwrap().unwrap();
+        changes.into_iter().for_each(|one| change(&mut value, one));
+        for text in [value.to_string(), document.get(..cut.index(document.len())).unwrap_or_default().to_owned()] {
+            for row in rows_of(&text).ok().flatten().unwrap_or_default().lines() {
+                let row = Json::parse(row).unwrap();
+                for dialect in [Dialect::Atif, Dialect::OtlpJson] {
+                    dialect.decode(&row, Place::line(1), &mut |_| {});
+                }
+            }
+        }
     }
 
     #[test]

@@ -64,6 +64,38 @@ fn every_default_directory_and_every_variable_is_searched() {
     }
 }
 
+/// Sessions that are one document, and compressed ones.
+#[test]
+fn documents_and_compressed_sessions_are_found() {
+    let document = include_bytes!("../../fixtures/continue/session.json").as_slice();
+    let old = include_bytes!("../../fixtures/gemini-cli/old.json").as_slice();
+    let rollout = include_bytes!("../../fixtures/rollouts/new-plain.jsonl").as_slice();
+    let packed = zstd::encode_all(rollout, 3).unwrap();
+    let x = |name| Some((name, "~/x"));
+    let places: [(Place, &[u8]); 9] = [
+        (("continue", None, ".continue/sessions/u-1.json"), document),
+        (("continue", x("CONTINUE_GLOBAL_DIR"), "x/sessions/u-1.json"), document),
+        (("gemini-cli", None, ".gemini/tmp/app/chats/session-1.json"), old),
+        (("gemini-cli", x("GEMINI_CLI_HOME"), "x/.gemini/tmp/app/chats/session-1.json"), old),
+        (("codex", None, ".codex/sessions/2026/06/01/rollout-u.jsonl.zst"), &packed),
+        (("codex", None, ".codex/archived_sessions/rollout-u.jsonl.zst"), &packed),
+        (("codex", x("CODEX_HOME"), "x/sessions/2026/06/01/rollout-u.jsonl.zst"), &packed),
+        (("codex", x("CODEX_HOME"), "x/archived_sessions/rollout-u.jsonl.zst"), &packed),
+        (("openclaw", None, ".clawdbot/agents/main/sessions/u.jsonl"), b""),
+    ];
+    for ((agent, variable, path), content) in places {
+        let home = Home::new(variable.as_slice());
+        if content.is_empty() {
+            home.put_session(path, "a title");
+        } else {
+            home.put_bytes(path, content);
+        }
+        let listed = home.listed(&["--agent", agent]);
+        assert_eq!((listed.len(), home.listed(&[]).len()), (1, 1), "{path}: {listed:?}");
+        assert!(listed[0].starts_with(agent), "{path}: {listed:?}");
+    }
+}
+
 #[test]
 fn a_variable_of_a_program_replaces_its_default_directory() {
     for (agent, variable, path) in PLACES {

@@ -15,7 +15,7 @@ use traj_tests::session_fixtures;
 use traj_tests::session_fixtures::agent_files::AGENT_FILES;
 
 /// The rollouts of `tests/fixtures/rollouts`.
-const ROLLOUTS: [(&str, &str); 11] = [
+pub(crate) const ROLLOUTS: [(&str, &str); 11] = [
     ("old-plain", include_str!("../../fixtures/rollouts/old-plain.jsonl")),
     ("old-fork", include_str!("../../fixtures/rollouts/old-fork.jsonl")),
     ("old-compaction", include_str!("../../fixtures/rollouts/old-compaction.jsonl")),
@@ -31,7 +31,7 @@ const ROLLOUTS: [(&str, &str); 11] = [
 
 /// The sessions of `tests/fixtures/claude-code` whose times do not go back, as
 /// those of a fork do.
-const CLAUDE: [(&str, &str); 6] = [
+pub(crate) const CLAUDE: [(&str, &str); 6] = [
     ("every-kind", include_str!("../../fixtures/claude-code/every-kind.jsonl")),
     ("v1-0-side-chain", include_str!("../../fixtures/claude-code/v1-0-side-chain.jsonl")),
     ("v1-0-resumed", include_str!("../../fixtures/claude-code/v1-0-resumed.jsonl")),

@@ -7,7 +7,9 @@ use std::path::Path;
 use insta::assert_snapshot;
 use regex::Regex;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
-use traj_tests::rows::{self, assistant, at, message, next_message, rollout, user};
+use traj_tests::rows::{
+    self, ROLLOUT_CALL, ROLLOUT_RESULT, assistant, at, message, next_message, rollout, user,
+};
 use traj_tests::traj_binary::{printed, traj_command};
 
 const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
@@ -252,14 +254,8 @@ fn a_rollout_of_codex_is_shown() {
         ("session_meta", r#"{"id":"t1","cwd":"/shop","cli_version":"1.2.3"}"#),
         ("turn_context", r#"{"cwd":"/shop","model":"gpt-5.4"}"#),
         ("event_msg", r#"{"type":"user_message","message":"list files","images":[]}"#),
-        (
-            "response_item",
-            r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}"#,
-        ),
-        (
-            "response_item",
-            r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\nno"}"#,
-        ),
+        ROLLOUT_CALL,
+        ROLLOUT_RESULT,
         (
             "event_msg",
             r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":9000,"output_tokens":20}}}"#,

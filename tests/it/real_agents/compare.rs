@@ -57,7 +57,11 @@ impl Reading {
     pub(super) fn of(session: &Path, sandbox: &AgentSandbox) -> Self {
         let document = |verb: &str| -> Value {
             let mut command = traj(sandbox);
-            let output = command.args([verb, "--json"]).arg(session).output().expect("traj starts");
+            command.args([verb, "--json"]).arg(session);
+            if verb == "show" {
+                command.arg("--full");
+            }
+            let output = command.output().expect("traj starts");
             let document: Value = serde_json::from_str(&printed(&output)).expect("a document");
             assert_eq!(document["ok"], true, "{verb} {}: {document}", session.display());
             document["result"].clone()

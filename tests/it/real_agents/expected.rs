@@ -21,6 +21,8 @@ pub(super) struct Expected {
     pub(super) keeps_unanswered_calls: bool,
     /// Whether a request that the model refused is in its files.
     pub(super) keeps_refusals: bool,
+    /// Whether the tokens of the call that wrote a summary are in its files.
+    pub(super) keeps_tokens_of_summaries: bool,
 }
 
 impl Expected {
@@ -34,9 +36,17 @@ impl Expected {
             keeps_tokens: true,
             keeps_unanswered_calls: true,
             keeps_refusals: true,
+            keeps_tokens_of_summaries: true,
         };
         match agent {
-            Agent::ClaudeCode(_) => Self { dialect: "claude-code", ..everything },
+            Agent::ClaudeCode(version) => Self {
+                dialect: "claude-code",
+                // Older versions store no totals.
+                keeps_tokens_of_summaries: matches!(version.as_bytes(), b"2.1.326"),
+                ..everything
+            },
+            Agent::Codex(_) => Self { dialect: "codex-rollout", has_helpers: false, ..everything },
+            Agent::OpenClaw(_) => Self { dialect: "openclaw", has_helpers: false, ..everything },
             Agent::Copilot(_) => Self { dialect: "copilot", ..everything },
             Agent::GeminiCli(_) => Self {
                 dialect: "gemini-cli",
@@ -65,8 +75,9 @@ impl Expected {
             // Most APIs have no count of tokens written to a cache, and these files none of
             // reasoning.
             Agent::ClaudeCode(_) => Tokens { reasoning: 0, ..served },
-            Agent::Pi(_) => Tokens { written: 0, reasoning: 0, ..served },
-            Agent::Copilot(_)
+            Agent::Pi(_) | Agent::OpenClaw(_) => Tokens { written: 0, reasoning: 0, ..served },
+            Agent::Codex(_)
+            | Agent::Copilot(_)
             | Agent::OpenCode(_)
             | Agent::QwenCode(_)
             | Agent::GeminiCli(_)

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use traj_tests::agents::{
-    Agent, AgentSandbox, COUNT, DELEGATE, NOTE, REFUSE, REPAIR, SECRETS, Served, Step, WAIT,
+    Agent, AgentSandbox, COUNT, DELEGATE, LONG, NOTE, REFUSE, REPAIR, SECRETS, SUMMARY, Served,
+    Step, WAIT,
 };
 
 use super::compare::{Reading, served_by, shown, texts_of, tokens_of, traj};
@@ -135,6 +136,43 @@ pub(super) fn faults(agent: Agent) {
     }
 }
 
+/// Output that the agent keeps in a file of its own is read with its call, to the last line.
+pub(super) fn long_output(agent: Agent) {
+    let Some(sandbox) = sandbox_after(agent, Step::First(LONG)) else { return };
+    let reading = Reading::of(&newest(&sandbox), &sandbox);
+    let calls = reading.steps("call");
+    assert_eq!(calls.len(), 1, "{agent:?}");
+    let output = calls[0]["output"]["text"].as_str().unwrap_or_default();
+    let (first, last) = (output.lines().next(), output.lines().last());
+    assert_eq!((first, last), (Some("100000"), Some("130000")), "{agent:?}: {}", output.len());
+    assert_eq!(output.lines().count(), 30_001, "{agent:?}");
+}
+
+/// A summary replaces the conversation, which then goes on in a new process.
+pub(super) fn compaction(agent: Agent) {
+    let expected = Expected::of(agent);
+    let Some(sandbox) = sandbox_after(agent, Step::First(REPAIR)) else { return };
+    for step in [Step::Compact, Step::Next(NOTE)] {
+        let output = sandbox.run(step).expect("it summarises");
+        assert!(output.status.success(), "{agent:?} {step:?}: {}", shown(&output));
+    }
+    let served = served_by(&sandbox, &[REPAIR, NOTE]);
+    let summaries = served_by(&sandbox, &[SUMMARY]);
+    assert!(!summaries.is_empty(), "{agent:?}: {:?}", sandbox.model.served());
+    let reading = Reading::of(&newest(&sandbox), &sandbox);
+    assert_eq!(reading.steps("compaction").len(), 1, "{agent:?}: {:?}", reading.steps);
+    check_words(agent, &reading, &served);
+    let calls: usize = served.iter().map(|one| one.calls.len()).sum();
+    assert_eq!(reading.inspected["calls"]["calls"], calls, "{agent:?}: none counts twice");
+    let counted = match expected.keeps_tokens_of_summaries {
+        true => [served, summaries].concat(),
+        false => served,
+    };
+    let kept = expected.kept(agent, tokens_of(&counted));
+    let read = expected.kept(agent, reading.tokens());
+    assert_eq!(read, kept, "{agent:?}: the tokens of {} answers", counted.len());
+}
+
 /// The totals of a session and of the copy that a step goes on in are what the model served to
 /// both.
 pub(super) fn copies(agent: Agent, step: Step) {
@@ -156,7 +194,7 @@ pub(super) fn copies(agent: Agent, step: Step) {
 /// The newest session: a file, or a session in a database as `traj sessions` names it.
 fn newest(sandbox: &AgentSandbox) -> PathBuf {
     let file = sandbox.sessions().pop().expect("the agent wrote a session");
-    if file.extension().is_none_or(|extension| extension != "db") {
+    if file.extension().is_none_or(|extension| extension != "db" && extension != "sqlite") {
         return file;
     }
     let sessions = listed(sandbox);

@@ -40,11 +40,17 @@ fn events_prepared_ahead_are_not_reported_as_written() {
     (0..EVENTS).for_each(|number| recorder.record(event(&number.to_string())));
     let full = recorder.stats().queued_bytes;
     for _ in 0..3 {
+        let before = recorder.stats().written_events;
         permit.send(()).unwrap();
-        let report = recorder.flush_within(Duration::from_millis(200));
-        // The next batches wait for permits, whether they are prepared or not.
-        assert!(report.timed_out && report.pending_events > 0);
-        let stats = recorder.stats();
+        let stats = loop {
+            let report = recorder.flush_within(Duration::from_millis(20));
+            // The next batches wait for permits, whether they are prepared or not.
+            assert!(report.timed_out && report.pending_events > 0);
+            let stats = recorder.stats();
+            if stats.written_events > before {
+                break stats;
+            }
+        };
         let written = texts(&content(&memory)).len() as u64;
         assert_eq!((stats.written_events, stats.queued_events), (written, EVENTS as u64 - written));
         assert!(stats.queued_bytes > 0 && stats.queued_bytes < full);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use traj_core::memory::MemoryTrajectoryStore;
 use traj_core::settings::Settings;
@@ -10,6 +11,13 @@ use traj_tests::sidecar::stub_store::StubStore;
 use traj_tests::sidecar::{event, session};
 
 use crate::recorder::behaviour::{content, start, texts};
+
+/// Settings of a recorder that waits for its writer even on a busy machine.
+fn patient() -> Settings {
+    let mut settings = Settings::standard();
+    settings.flush_timeout = Duration::from_secs(3_600);
+    settings
+}
 
 #[test]
 fn dropping_a_recorder_waits_for_the_writer_although_the_disk_fails() {
@@ -23,7 +31,7 @@ fn dropping_a_recorder_waits_for_the_writer_although_the_disk_fails() {
             (0..10_000).for_each(|_| thread::yield_now());
         }
     });
-    let recorder = start(store, &Settings::standard());
+    let recorder = start(store, &patient());
     recorder.record(event("lost"));
     assert!(recorder.flush().error.is_some());
     drop(recorder);
@@ -33,7 +41,7 @@ fn dropping_a_recorder_waits_for_the_writer_although_the_disk_fails() {
 #[test]
 fn a_recorder_that_ends_accounts_for_every_event() {
     let memory = MemoryTrajectoryStore::new();
-    let recorder = start(memory.clone(), &Settings::standard());
+    let recorder = start(memory.clone(), &patient());
     (1..=2).for_each(|call| memory.fail_call(call));
     recorder.record(event("kept"));
     let (report, stats) = recorder.finish();
@@ -43,7 +51,7 @@ fn a_recorder_that_ends_accounts_for_every_event() {
 
     let memory = MemoryTrajectoryStore::new();
     (1..=1_000).for_each(|call| memory.fail_call(call));
-    let recorder = start(memory.clone(), &Settings::standard());
+    let recorder = start(memory.clone(), &patient());
     (0..700).for_each(|number| recorder.record(event(&number.to_string())));
     let (report, stats) = recorder.finish();
     assert!(report.error.is_some() && !report.timed_out, "{report:?}");

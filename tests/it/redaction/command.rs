@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use traj_tests::rows;
+use traj_tests::session_fixtures::databases;
 use traj_tests::traj_binary::traj_command;
 
 fn redact(home: &Path, arguments: &[&str], input: &str) -> Output {
@@ -177,4 +178,48 @@ fn rules_are_listed_checked_explained_and_refused() {
     let output = redact(home.path(), &["--text", "--rules", "bad.toml"], "x\n");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("line 3"), "{}", text(&output.stderr));
+}
+
+/// Sessions in databases and compressed files are searched and copied as rows.
+#[test]
+fn packed_sessions_are_searched_and_redacted() {
+    let home = tempfile::tempdir().unwrap();
+    let database = home.path().join("work/goose.db");
+    std::fs::create_dir_all(database.parent().unwrap()).unwrap();
+    databases::make(&database, "goose");
+    let secret = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
+    databases::with_connection(&database, |connection| {
+        let content = format!(r#"[{{"type":"text","text":"the key is {secret}"}}]"#);
+        let sql = "update messages set content_json = ?1 where id = (select min(id) from messages)";
+        assert_eq!(connection.execute(sql, [content]).unwrap(), 1);
+    });
+    let row =
+        format!("{{\"type\":\"session\",\"version\":3,\"id\":\"p1\",\"note\":\"{secret}\"}}\n");
+    let packed = zstd::encode_all(row.as_bytes(), 3).unwrap();
+    std::fs::write(home.path().join("work/p1.jsonl.zst"), packed).unwrap();
+    std::fs::write(home.path().join("work/other.db"), b"SQLite format 3\0 but not really").unwrap();
+    let run = |arguments: &[&str]| traj_command(home.path()).args(arguments).output().unwrap();
+    let output = run(&["scan", "work", "--json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = text(&output.stdout);
+    assert!(!said.contains(secret));
+    let document: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let findings = document["result"]["findings"].as_array().unwrap();
+    let files: Vec<&str> = findings.iter().filter_map(|one| one["file"].as_str()).collect();
+    let session = files.iter().find(|file| file.starts_with("work/goose.db#")).unwrap();
+    assert_eq!(files.len(), 2, "{files:?}");
+    assert!(files.contains(&"work/p1.jsonl.zst"), "{files:?}");
+    let skipped = document["result"]["skipped"].to_string();
+    assert!(skipped.contains("work/other.db"), "{skipped}");
+    for name in [*session, "work/p1.jsonl.zst"] {
+        let output = run(&["scan", name]);
+        assert_eq!(output.status.code(), Some(3), "{name}: {}", text(&output.stderr));
+        let output = run(&["redact", name]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output.stderr));
+        let rows = text(&output.stdout);
+        assert!(rows.contains("<redacted:github") && !rows.contains(secret), "{rows}");
+        let is_json = |row: &str| serde_json::from_str::<serde_json::Value>(row).is_ok();
+        assert!(rows.lines().all(is_json) && rows.lines().count() > 0, "{rows}");
+    }
+    assert_eq!(run(&["redact", "no-such-session"]).status.code(), Some(1));
 }

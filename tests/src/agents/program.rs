@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::sandbox::{AgentSandbox, Step};
+use crate::host::pinned;
 use node::installed;
 use paths::files_below;
 
@@ -42,6 +43,10 @@ pub enum Agent {
     QwenCode(&'static str),
     /// Continue.
     Continue(&'static str),
+    /// Codex.
+    Codex(&'static str),
+    /// OpenClaw.
+    OpenClaw(&'static str),
 }
 
 /// The model's name for agents that let their user choose one.
@@ -59,6 +64,8 @@ impl Agent {
             Self::Pi(_) => "pi",
             Self::QwenCode(_) => "qwen-code",
             Self::Continue(_) => "continue",
+            Self::Codex(_) => "codex",
+            Self::OpenClaw(_) => "openclaw",
         }
     }
 
@@ -70,7 +77,9 @@ impl Agent {
             | Self::OpenCode(version)
             | Self::Pi(version)
             | Self::QwenCode(version)
-            | Self::Continue(version) => version,
+            | Self::Continue(version)
+            | Self::Codex(version)
+            | Self::OpenClaw(version) => version,
         }
     }
 
@@ -86,7 +95,11 @@ impl Agent {
     /// The executable; `None` if this version is not installed.
     #[must_use]
     pub fn program(self) -> Option<PathBuf> {
-        installed(self.name(), self.version())
+        match self {
+            // Other tests run it too.
+            Self::Codex(version) => pinned::installed(self.name(), version),
+            _ => installed(self.name(), self.version()),
+        }
     }
 
     /// The directory of the newer Node.js that some agents need.
@@ -121,6 +134,10 @@ impl Agent {
                 .to_string(),
             ),
             Self::OpenCode(_) => write("work/opencode.json", &open_code(&url)),
+            Self::Codex(_) => write("home/.codex/config.toml", &codex(&url)),
+            Self::OpenClaw(_) => {
+                write("home/.openclaw/openclaw.json", &open_claw(&url, &sandbox.workspace()));
+            }
             Self::Pi(_) => write(
                 "home/.pi/agent/models.json",
                 &json!({"providers": {"loopback": {
@@ -190,6 +207,13 @@ impl Agent {
                 "--mode",
                 "json",
             ],
+            Self::Codex(_) => &[
+                "exec",
+                "--json",
+                "--skip-git-repo-check",
+                "--dangerously-bypass-approvals-and-sandbox",
+            ],
+            Self::OpenClaw(_) => &["agent", "--local", "--agent", "main", "--json"],
             Self::QwenCode(_) => &["-y", "-o", "stream-json", "--auth-type", "openai"],
             Self::Continue(_) => {
                 let file = sandbox.home().join(".continue/config.yaml");
@@ -217,12 +241,42 @@ impl Agent {
                 name.ends_with(".jsonl")
                     && name.len() == "00000000-0000-0000-0000-000000000000.jsonl".len()
             }),
+            Self::Codex(_) => (".codex/sessions", 4, |name| name.starts_with("rollout-")),
+            Self::OpenClaw(_) => (".openclaw/agents", 3, |name| name == "openclaw-agent.sqlite"),
             Self::Continue(_) => {
                 (".continue/sessions", 1, |name| name.ends_with(".json") && name != "sessions.json")
             }
         };
         files_below(&home.join(folder), depth, is_session)
     }
+}
+
+fn codex(url: &str) -> String {
+    format!(
+        "model = \"{MODEL}\"\nmodel_provider = \"loopback\"\n\
+         model_reasoning_summary = \"detailed\"\n\
+         [model_providers.loopback]\nname = \"loopback\"\nbase_url = \"{url}/v1\"\n\
+         wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n"
+    )
+}
+
+fn open_claw(url: &str, workspace: &Path) -> String {
+    let model = json!({
+        "id": MODEL, "name": MODEL, "reasoning": true, "input": ["text"],
+        "cost": {"input": 1.5, "output": 9, "cacheRead": 0.25, "cacheWrite": 0},
+        "contextWindow": 200_000, "maxTokens": 8192,
+    });
+    json!({
+        "models": {"mode": "replace", "providers": {"loopback": {
+            "baseUrl": format!("{url}/v1"), "apiKey": "scripted", "api": "openai-completions",
+            "models": [model],
+        }}},
+        "agents": {"defaults": {
+            "model": {"primary": format!("loopback/{MODEL}")},
+            "workspace": workspace.to_string_lossy(), "skipBootstrap": true,
+        }},
+    })
+    .to_string()
 }
 
 fn open_code(url: &str) -> String {

@@ -12,8 +12,8 @@ use super::model::AgentModel;
 use super::program::{Agent, Invocation};
 use crate::host::pinned::variable;
 
-/// How long an agent may take for one prompt.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long an agent may take for one prompt. OpenClaw loads its plugins for each.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How often a running agent is looked at.
 const LOOK: Duration = Duration::from_millis(25);

@@ -16,6 +16,8 @@ pub const DELEGATE: &str = "let a helper count the scripts";
 pub const COUNT: &str = "Count the scripts in this directory and report the number";
 /// The model never finishes its answer.
 pub const WAIT: &str = "start the command that never ends";
+/// A command prints more than the agent keeps in its conversation.
+pub const LONG: &str = "print more than the conversation can hold";
 /// The model refuses the request.
 pub const REFUSE: &str = "ask for something that the model refuses";
 
@@ -124,6 +126,13 @@ pub(super) fn scripts() -> Vec<(&'static str, Vec<Line>)> {
             ],
         ),
         (WAIT, vec![Line::calls([5_330, 4_200, 70, 29, 0], [shell("echo begun; sleep 600")])]),
+        (
+            LONG,
+            vec![
+                Line::calls([5_400, 4_300, 60, 23, 0], [shell("seq 100000 130000")]),
+                Line::says("That was long.", [5_700, 4_400, 50, 6, 0]),
+            ],
+        ),
         (REFUSE, vec![Line { ending: Ending::Refused(400), ..Line::default() }]),
     ]
 }

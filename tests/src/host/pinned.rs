@@ -15,6 +15,18 @@ pub fn installed(program: &str, version: &str) -> Option<PathBuf> {
     None
 }
 
+/// A program of the environment of Python that `cargo xtask ci` installs for
+/// tests of datasets. Without it the test is [`skipped`].
+pub fn program_of_fleet(program: &str) -> Option<PathBuf> {
+    let folder = target_directory().join("fleet");
+    // Written when the installation is complete.
+    if folder.join("requirements.txt").exists() {
+        return Some(folder.join("venv/bin").join(program));
+    }
+    skipped("moto is not installed: run `cargo xtask ci --only 'fleet programs'`");
+    None
+}
+
 /// The directory that cargo builds into, three levels above this test binary.
 fn target_directory() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");

@@ -54,6 +54,115 @@ fn a_sidecar_that_appears_or_grows_is_seen() {
     assert_eq!(events(), Value::Null);
 }
 
+/// A sub-agent that goes on is seen although the session's own file stays the same.
+#[test]
+fn the_files_of_sub_agents_that_grow_are_seen() {
+    let home = Home::new(&[]);
+    let row = |id: &str, more: &str| {
+        format!(
+            r#"{{"uuid":"{id}","parentUuid":null,"sessionId":"s1","timestamp":"2026-06-01T10:00:01.000Z","type":"assistant","version":"0.24.4","cwd":"/w","model":"m"{more}}}"#
+        )
+    };
+    let call = |id: &str, of: &str| {
+        let part = format!(r#"{{"functionCall":{{"id":"{id}","name":"run","args":{{}}}}}}"#);
+        row(id, &format!(r#","message":{{"role":"model","parts":[{part}]}}{of}"#)) + "\n"
+    };
+    let helper = r#","agentId":"helper-1","isSidechain":true"#;
+    home.put(".qwen/projects/p/chats/s1.jsonl", &call("one", ""));
+    let claude = |id: &str, agent: &str| {
+        let block = format!(r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}"#);
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":{},"userType":"external","cwd":"/w","sessionId":"{UUID}","version":"2.1.326","type":"assistant","uuid":"{id}","timestamp":"2026-06-01T10:00:01.000Z","message":{{"role":"assistant","id":"m-{id}","model":"m","content":[{block}]}}{agent}}}"#,
+            !agent.is_empty()
+        ) + "\n"
+    };
+    home.put(&format!(".claude/projects/w/{UUID}.jsonl"), &claude("a", ""));
+    let calls = || {
+        let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
+        let sessions = listed["sessions"].as_array().unwrap().iter();
+        let mut calls: Vec<_> = sessions.map(|one| one["calls"]["calls"].as_u64()).collect();
+        calls.sort_unstable();
+        calls
+    };
+    assert_eq!(calls(), [Some(1), Some(1)]);
+    let qwen_helper = ".qwen/projects/p/subagents/s1/agent-helper-1.jsonl";
+    let claude_helper = format!(".claude/projects/w/{UUID}/subagents/agent-b1.jsonl");
+    let agent = r#","agentId":"b1""#;
+    home.put(qwen_helper, &call("two", helper));
+    assert_eq!(calls(), [Some(1), Some(2)]);
+    home.put(qwen_helper, &(call("two", helper) + &call("three", helper)));
+    home.put(&claude_helper, &claude("b", agent));
+    assert_eq!(calls(), [Some(2), Some(3)]);
+    home.put(&claude_helper, &(claude("b", agent) + &claude("c", agent)));
+    assert_eq!(calls(), [Some(3), Some(3)]);
+}
+
+/// The thread of a sub-agent of Codex is part of the session that started it.
+#[test]
+fn a_sub_agent_of_codex_is_listed_with_its_parent() {
+    let home = Home::new(&[]);
+    let (main, child) = (UUID, "01a1f03b-aaaa-7b82-ae65-3ea79725892b");
+    let row = |second: u32, kind: &str, payload: &str| {
+        format!(
+            r#"{{"timestamp":"2026-06-01T10:00:{second:02}.000Z","ordinal":{second},"type":"{kind}","payload":{{{payload}}}}}"#
+        ) + "\n"
+    };
+    let usage = |id: &str| {
+        format!(
+            r#""response_id":"{id}","model":"gpt-5.4","usage":{{"input_tokens":100,"cached_input_tokens":0,"output_tokens":10,"reasoning_output_tokens":0,"total_tokens":110}}"#
+        )
+    };
+    let call = |id: &str| {
+        format!(
+            r#""type":"function_call","name":"exec_command","arguments":"{{}}","call_id":"{id}""#
+        )
+    };
+    let started = format!(
+        r#""type":"item_completed","item":{{"type":"SubAgentActivity","agent_thread_id":"{child}"}}"#
+    );
+    let spawn =
+        format!(r#"{{"subagent":{{"thread_spawn":{{"parent_thread_id":"{main}","depth":1}}}}}}"#);
+    let meta = |id: &str, source: &str| {
+        format!(
+            r#""id":"{id}","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/w","cli_version":"0.166.0","source":{source}"#
+        )
+    };
+    let day = ".codex/sessions/2026/06/01/rollout-2026-06-01T10-00-00-";
+    let parent = [
+        row(0, "session_meta", &meta(main, "\"cli\"")),
+        row(1, "response_item", &call("c1")),
+        row(2, "event_msg", &started),
+        row(3, "token_usage_record", &usage("r1")),
+    ];
+    home.put(&format!("{day}{main}.jsonl"), &parent.concat());
+    let helper = [
+        row(0, "session_meta", &meta(child, &spawn)),
+        row(1, "response_item", &call("c2")),
+        row(2, "token_usage_record", &usage("r2")),
+    ];
+    home.put(&format!("{day}{child}.jsonl"), &helper.concat());
+    for _ in 0..2 {
+        let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
+        let sessions = listed["sessions"].as_array().unwrap();
+        assert_eq!(sessions.len(), 1, "{listed}");
+        assert_eq!(sessions[0]["calls"]["calls"], 2);
+        assert_eq!(
+            (&sessions[0]["usage"]["calls"], &sessions[0]["usage"]["inputTokens"]),
+            (&2.into(), &200.into())
+        );
+    }
+    let shown = result(&home.run(&["show", child, "--json"]));
+    assert_eq!(shown["result"]["run"]["calls"]["calls"], 1, "it can be shown alone");
+    // It goes on, and the file of its parent stays as it is.
+    let more = helper.concat() + &row(3, "response_item", &call("c3"));
+    home.put(&format!("{day}{child}.jsonl"), &more);
+    let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
+    assert_eq!(listed["sessions"][0]["calls"]["calls"], 3);
+    fs::remove_file(home.path(&format!("{day}{child}.jsonl"))).unwrap();
+    let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
+    assert_eq!(listed["sessions"][0]["calls"]["calls"], 1);
+}
+
 #[test]
 fn the_cache_is_redacted_and_only_the_owner_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;

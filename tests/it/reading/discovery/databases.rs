@@ -1,5 +1,6 @@
 //! The sessions in databases are listed and found like any other.
 
+use traj_tests::export_home::result;
 use traj_tests::traj_binary::printed;
 
 use super::Place;
@@ -71,4 +72,22 @@ fn the_sessions_of_a_database_are_listed_and_found() {
         }
         drop(database);
     }
+}
+
+#[test]
+fn sessions_of_an_old_version_are_counted_until_there_is_a_database() {
+    let home = Home::new(&[]);
+    let message = r#"{"role":"user","created":1,"content":[]}"#;
+    home.put(".local/share/goose/sessions/20250601_120000.jsonl", message);
+    home.put(".local/share/opencode/storage/session/p/ses_1.json", r#"{"id":"ses_1"}"#);
+    home.put(".local/share/opencode/storage/session/p/ses_2.json", r#"{"id":"ses_2"}"#);
+    let output = home.run(&["sessions", "--json"]);
+    assert_eq!(result(&output)["result"]["unrecognised"], 3);
+    let said = String::from_utf8(home.run(&["sessions"]).stderr).unwrap();
+    assert!(said.contains("1 file of goose skipped: the format of an old version"), "{said}");
+    assert!(said.contains("2 files of opencode skipped"), "{said}");
+    home.put_database(".local/share/goose/sessions/sessions.db");
+    assert_eq!(home.listed(&[]), ["goose: the first", "goose: the second"]);
+    let said = String::from_utf8(home.run(&["sessions"]).stderr).unwrap();
+    assert!(!said.contains("goose") && said.contains("opencode"), "{said}");
 }

@@ -34,6 +34,10 @@ impl Home {
     }
 
     pub(super) fn put(&self, path: &str, content: &str) {
+        self.put_bytes(path, content.as_bytes());
+    }
+
+    pub(super) fn put_bytes(&self, path: &str, content: &[u8]) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();

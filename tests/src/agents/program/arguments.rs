@@ -2,6 +2,7 @@
 
 use super::{Agent, MODEL};
 use crate::agents::sandbox::Step;
+use crate::agents::scenario::{REFUSE, WAIT};
 
 /// Arguments, and variables with their values.
 type Arguments<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>);
@@ -17,6 +18,8 @@ pub(super) fn of<'a>(agent: Agent, step: Step, url: &'a str, v1: &'a str) -> Opt
         Agent::Pi(_) => pi(step),
         Agent::QwenCode(_) => qwen_code(step, v1),
         Agent::Continue(_) => continue_dev(step),
+        Agent::Codex(_) => codex(step),
+        Agent::OpenClaw(_) => open_claw(step),
     }
 }
 
@@ -109,6 +112,30 @@ fn qwen_code<'a>(step: Step, v1: &'a str) -> Option<Arguments<'a>> {
     let environment =
         vec![("OPENAI_API_KEY", "scripted"), ("OPENAI_BASE_URL", v1), ("OPENAI_MODEL", MODEL)];
     Some((arguments, environment))
+}
+
+fn codex<'a>(step: Step) -> Option<Arguments<'a>> {
+    let arguments = match step {
+        Step::First(prompt) => vec![prompt],
+        Step::Next(prompt) => vec!["resume", "--last", prompt],
+        Step::Fork(_) | Step::Compact => return None,
+    };
+    Some((arguments, Vec::new()))
+}
+
+fn open_claw<'a>(step: Step) -> Option<Arguments<'a>> {
+    let (prompt, session) = match step {
+        // Each first prompt of the scenario begins a session.
+        Step::First(REFUSE) => (REFUSE, "11111111-2222-4333-8444-000000000002"),
+        Step::First(WAIT) => (WAIT, "11111111-2222-4333-8444-000000000003"),
+        Step::First(prompt) | Step::Next(prompt) => {
+            (prompt, "11111111-2222-4333-8444-000000000001")
+        }
+        Step::Fork(_) | Step::Compact => return None,
+    };
+    let arguments =
+        vec!["--session-id", session, "--thinking", "low", "--timeout", "240", "--message", prompt];
+    Some((arguments, vec![("OPENCLAW_NO_RESPAWN", "1")]))
 }
 
 fn continue_dev<'a>(step: Step) -> Option<Arguments<'a>> {

@@ -1,0 +1,88 @@
+//! Formats of other tools: what it takes to write each, and how large it is, beside
+//! an export of the same session and the bundle that it makes.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::figure::Figure;
+use crate::measure::{self, Usage};
+use crate::{Bench, Outcome};
+
+/// Runs of each command; the median counts.
+const ROUNDS: usize = 3;
+
+const CASES: [&str; 2] = ["mixed", "many-small"];
+
+/// Every format with its arguments.
+const FORMATS: [(&str, &[&str]); 9] = [
+    ("csv", &[]),
+    ("jsonl", &[]),
+    ("atif", &[]),
+    ("perfetto", &[]),
+    ("otlp", &["--content"]),
+    ("otlp-json", &["--content"]),
+    ("inspect", &[]),
+    ("parquet", &[]),
+    ("parquet", &["--table", "calls"]),
+];
+
+/// No format takes more than this many times the CPU time of an export.
+const MOST_CPU: f64 = 2.0;
+
+pub(crate) fn run(bench: &Bench) -> Outcome {
+    let traj = bench.traj.as_ref().ok_or("needs --traj with the built binary")?;
+    let cases = bench.cases.as_ref().ok_or("needs --cases with the generated sessions")?;
+    let mut figures = Vec::new();
+    for name in CASES {
+        let folder = cases.join(name);
+        let rounds = bench.size(ROUNDS, 1);
+        let export = ["export", "--session", "s.jsonl", "--workspace", ".", "--quiet"];
+        let export = [&export[..], &["--output-root", ".", "--output", "converted"]].concat();
+        let mut exports = Vec::new();
+        for _ in 0..rounds {
+            std::fs::remove_dir_all(folder.join("converted")).ok();
+            exports.push(run_traj(traj, &folder, &export)?);
+        }
+        let export = measure::median_usage(&exports);
+        let bundle = size_of(&folder.join("converted"))?;
+        for (format, more) in FORMATS {
+            let base = ["convert", "s.jsonl", "--to", format, "--output", "out", "--force"];
+            let arguments = [&base[..], &["--quiet"], more].concat();
+            let mut runs = Vec::new();
+            for _ in 0..rounds {
+                runs.push(run_traj(traj, &folder, &arguments)?);
+            }
+            let spent = measure::median_usage(&runs);
+            let size = std::fs::metadata(folder.join("out"))?.len() as f64;
+            let shown = [&[format], more].concat().join(" ");
+            let figure = |what: &str, value: f64, unit| {
+                Figure::new(format!("{name}: {shown}: {what}"), value, unit)
+            };
+            let cpu = figure("cpu / export", spent.cpu_seconds / export.cpu_seconds, "x");
+            // Of a small session, starting up is most of it.
+            figures.push(if bench.smoke { cpu } else { cpu.at_most(MOST_CPU) });
+            figures.push(figure("size / bundle", size / bundle, "x"));
+            figures.push(figure("peak memory", spent.peak_mib, "MiB"));
+            std::fs::remove_file(folder.join("out"))?;
+        }
+        std::fs::remove_dir_all(folder.join("converted"))?;
+    }
+    Ok(figures)
+}
+
+fn run_traj(traj: &Path, folder: &Path, arguments: &[&str]) -> std::io::Result<Usage> {
+    let mut command = Command::new(traj);
+    command.current_dir(folder).env("HOME", folder).args(arguments).stdout(Stdio::null());
+    measure::child(&mut command)
+}
+
+/// The bytes of all files in a directory.
+fn size_of(folder: &Path) -> std::io::Result<f64> {
+    let mut bytes = 0.0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { size_of(&entry.path())? } else { metadata.len() as f64 };
+    }
+    Ok(bytes)
+}
