@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::ci::Outcome;
+use crate::ci::{Outcome, fleet};
 use crate::workspace::Workspace;
 use crate::{flags, peers};
 
@@ -42,24 +42,30 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let subjects = &flags.subject;
     let folder = json.join("cases");
     let mut cases = None;
-    let needs_cases = |subject: &String| matches!(subject.as_str(), "export" | "reading" | "view");
+    let needs_cases = |subject: &String| {
+        matches!(subject.as_str(), "export" | "reading" | "view" | "convert" | "fleet")
+    };
     if subjects.is_empty() || subjects.iter().any(needs_cases) {
         cases::generate(&folder, if flags.smoke { SMOKE_MIB } else { FULL_MIB })?;
         cases = Some(["--cases".into(), folder.clone().into_os_string()]);
     }
     let mut programs = None;
-    if !flags.smoke && (subjects.is_empty() || subjects.iter().any(|subject| subject == "view")) {
+    let wants = |name: &str| subjects.is_empty() || subjects.iter().any(|subject| subject == name);
+    if !flags.smoke && wants("view") {
         agent_run::generate(&folder.join("agent-run"), RUN_MIB * 1024 * 1024)?;
         match peers::install(workspace)? {
             Outcome::Skipped(reason) => eprintln!("{reason}"),
             _ => programs = Some(["--peers".into(), peers::folder(workspace)?.into_os_string()]),
         }
     }
+    let engines = if wants("fleet") { fleet::python(workspace)? } else { None };
+    let engines = engines.map(|python| ["--engines".into(), python.into_os_string()]);
+    let engines = engines.iter().flatten();
     let programs = programs.iter().flatten();
     let cases = cases.iter().flatten();
     let smoke = flags.smoke.then_some("--smoke");
     let check = flags.check.then_some("--check");
-    let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...} {programs...}")
+    let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...} {programs...} {engines...}")
         .run();
     // The sessions take gigabytes and are quick to generate again.
     sh.remove_path(&folder)?;

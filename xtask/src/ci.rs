@@ -5,9 +5,13 @@
 //! `sweep` runs its own list in the same way.
 
 mod deny;
+pub(crate) mod fleet;
 mod formats;
 mod page;
+mod python;
 mod steps;
+
+pub(crate) use formats::receiver;
 
 use std::time::{Duration, Instant};
 

@@ -49,6 +49,8 @@ fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     let demo = workspace.target()?.join("demo");
     sh.remove_path(&demo)?;
     sh.create_dir(&demo)?;
+    // Commands print the real path of their directory, also below a link.
+    let demo = demo.canonicalize()?;
     for file in ["session.jsonl", "events.jsonl"] {
         sh.copy_file(Path::new("examples/run").join(file), &demo)?;
     }

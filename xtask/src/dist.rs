@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the archive that people download.
 //!
-//! Contains the optimised binary, completions for every shell, the man page, the
-//! licences (also of what the page contains) and the README. Its checksum is next to it. With GNU tar, the same
+//! Contains the optimised binary, completions for every shell, the man page, units
+//! for systemd and launchd, the licences (also of what the page contains) and the README. Its checksum is next to it. With GNU tar, the same
 //! commit gives the same bytes.
 
 use std::path::Path;
@@ -26,6 +26,14 @@ const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICEN
 const NOTICES: (&str, &str) =
     ("crates/traj-export/src/page/assets/licences.txt", "THIRD-PARTY-PAGE.txt");
 
+/// What starts `traj ship` on a host, below `packaging`.
+const UNITS: [&str; 4] = [
+    "systemd/traj-ship.service",
+    "systemd/traj-ship-once.service",
+    "systemd/traj-ship-once.timer",
+    "launchd/dev.traj.ship.plist",
+];
+
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
     let sh = &workspace.sh;
     let name = archive_name(workspace)?;
@@ -33,7 +41,8 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
     let archive = dist.join(format!("{name}.tar.gz"));
     if flags.dry_run {
         println!("would build traj optimised and write {}", archive.display());
-        println!("with completions, man page, {}, {}", DOCUMENTS.join(", "), NOTICES.1);
+        let (documents, units) = (DOCUMENTS.join(", "), UNITS.join(", "));
+        println!("with completions, man page, {units}, {documents}, {}", NOTICES.1);
         return Ok(());
     }
 
@@ -50,6 +59,11 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
     }
     let (notices, name_of_notices) = NOTICES;
     sh.copy_file(notices, folder.join(name_of_notices))?;
+    for unit in UNITS {
+        let place = folder.join(unit);
+        sh.create_dir(place.parent().context("a unit has a directory")?)?;
+        sh.copy_file(format!("packaging/{unit}"), &place)?;
+    }
     for (shell, file) in SHELLS {
         let script = cmd!(sh, "{traj} completions {shell}").quiet().read()?;
         sh.write_file(folder.join("completions").join(file), script + "\n")?;
@@ -115,7 +129,7 @@ fn verify(workspace: &Workspace, staging: &Path, name: &str, archive: &Path) -> 
     let unpacked = staging.join("unpacked");
     sh.create_dir(&unpacked)?;
     cmd!(sh, "tar -C {unpacked} -xzf {archive}").run()?;
-    for file in DOCUMENTS.into_iter().chain([NOTICES.1]) {
+    for file in DOCUMENTS.into_iter().chain([NOTICES.1]).chain(UNITS) {
         ensure!(sh.path_exists(unpacked.join(name).join(file)), "the archive lacks {file}");
     }
     let traj = unpacked.join(name).join("traj");

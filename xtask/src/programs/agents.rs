@@ -9,11 +9,12 @@ use anyhow::{Context as _, Result, bail};
 use xshell::{Shell, cmd};
 
 use crate::ci::Outcome;
+use crate::programs::codex;
 use crate::programs::npm::{Pins, Place};
 use crate::workspace::Workspace;
 
 /// The agents, and the Node.js that some of them need.
-const PROGRAMS: [Pins; 8] = [
+const PROGRAMS: [Pins; 10] = [
     Pins {
         name: "node",
         title: "Node.js for the agents",
@@ -63,6 +64,13 @@ const PROGRAMS: [Pins; 8] = [
         place: Place::Cache,
         entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/qwen"]),
     },
+    codex::PINS,
+    Pins {
+        name: "openclaw",
+        title: "the real OpenClaw with its agent",
+        place: Place::Cache,
+        entry: |workspace, folder| first_of(&workspace.sh, folder, &["node_modules/.bin/openclaw"]),
+    },
     Pins {
         name: "continue",
         title: "the real Continue",
@@ -80,7 +88,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if let Outcome::Skipped(reason) = installed {
         bail!(reason);
     }
-    cmd!(workspace.sh, "cargo build --locked --workspace --all-features --bins --tests").run()?;
+    workspace.build_tests()?;
     test(workspace, true)
 }
 
@@ -123,8 +131,8 @@ fn test(workspace: &Workspace, is_sweep: bool) -> Result<()> {
         cmd!(sh, "sh -c {tests}")
     };
     // In the namespace, cargo cannot look for its registry. The binary was built before.
-    let traj = workspace.target()?.join("debug/traj");
-    command = command.env("CARGO_NET_OFFLINE", "true").env("TRAJ_TEST_BINARY", traj);
+    command =
+        command.env("CARGO_NET_OFFLINE", "true").env("TRAJ_TEST_BINARIES", workspace.binaries()?);
     if is_sweep {
         command = command.env("TRAJ_TEST_SWEEP", "true");
     }

@@ -88,12 +88,12 @@ impl Names {
 }
 
 /// The lines of a file that are neither comments nor tests, with their numbers.
-fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
     (1..).zip(lines).filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
-fn is_test_file(path: &str) -> bool {
+pub(super) fn is_test_file(path: &str) -> bool {
     path.contains("/tests/")
         || path.ends_with("/tests.rs")
         || path.ends_with("_tests.rs")
@@ -101,7 +101,7 @@ fn is_test_file(path: &str) -> bool {
 }
 
 /// The string literals that begin and end on this line.
-fn literals(line: &str) -> impl Iterator<Item = &str> {
+pub(super) fn literals(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').skip(1).step_by(2).filter(|literal| !literal.contains('\\'))
 }
 

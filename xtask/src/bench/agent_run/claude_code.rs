@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Call, Form, Row, Thread, Tokens, WORKSPACE, instant};
+use super::{Call, Row, Thread, Tokens, WORKSPACE, instant};
 
 pub(super) const SESSION: &str = "5f2c1d9e-0b7a-4c1e-9a55-0d6f3b8e7a10";
 
@@ -70,10 +70,9 @@ impl ClaudeCode {
         self.closed += chain.bytes;
         chain.finish()
     }
-}
 
-impl Form for ClaudeCode {
-    fn row(&mut self, thread: Thread, at_millis: u64, row: &Row<'_>) -> io::Result<()> {
+    /// Writes one row of a thread.
+    pub(super) fn row(&mut self, thread: Thread, at_millis: u64, row: &Row<'_>) -> io::Result<()> {
         if let Row::Answer { call: Call::Agent { number, .. }, .. } = row {
             self.started_by = *number;
         }
@@ -133,12 +132,13 @@ impl Form for ClaudeCode {
         }
     }
 
-    fn bytes(&self) -> usize {
+    /// Bytes written so far.
+    pub(super) fn bytes(&self) -> usize {
         let open = self.agent.as_ref().map_or(0, |(_, chain)| chain.bytes);
         self.main.bytes + self.closed + open
     }
 
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
+    pub(super) fn finish(mut self) -> io::Result<()> {
         self.close_agent()?;
         self.main.finish()
     }
