@@ -96,13 +96,7 @@ mod tests {
     use cap_std::fs::{Permissions, PermissionsExt as _};
 
     use super::*;
-
-    fn folder() -> (tempfile::TempDir, Dir) {
-        let temporary = tempfile::tempdir().unwrap();
-        #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
-        let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
-        (temporary, folder)
-    }
+    use crate::safe::test_directory as folder;
 
     #[test]
     fn a_key_is_created_once_and_private() {

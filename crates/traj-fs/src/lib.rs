@@ -56,6 +56,48 @@
 //! # }
 //! ```
 //!
+//! # Files of a host
+//!
+//! A host that reads runs, or keeps its own files beside them, can open and write
+//! them as this crate does: [`open_file`] and [`open_folder`] refuse links and
+//! special files, [`for_each_line`] reads in bounded memory, [`write_private_file`]
+//! replaces a file as a whole, and a [`TemporaryFolder`] leaves nothing behind.
+//!
+//! ```
+//! use std::io::{self, BufReader};
+//! use std::ops::ControlFlow;
+//! use traj_core::dialect::Dialect;
+//! use traj_core::json::{Json, lines::Line};
+//! use traj_core::run::{Fold, Place, Prices};
+//! use traj_fs::cap_std::{ambient_authority, fs::Dir};
+//! use traj_fs::{for_each_line, open_file, write_private_file};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let temporary = tempfile::tempdir()?;
+//! # let sessions = temporary.path();
+//! # std::fs::write(sessions.join("chat.jsonl"), r#"{"type":"session","version":3,"id":"s1"}
+//! # {"type":"message","id":"a","parentId":null,"timestamp":1,"message":{"role":"user","content":"hi"}}
+//! # "#)?;
+//! let directory = Dir::open_ambient_dir(sessions, ambient_authority())?;
+//! let input = BufReader::new(open_file(&directory, "chat.jsonl")?);
+//! let (mut fold, mut number) = (Fold::new(Prices::shipped()), 0);
+//! for_each_line::<io::Error>(input, 32 * 1024 * 1024, |line| {
+//!     number += 1;
+//!     if let Line::Whole(bytes) | Line::Cut(bytes) = line
+//!         && let Ok(row) = Json::parse_lossy(bytes)
+//!     {
+//!         let place = Place::line(number);
+//!         Dialect::OpenClaw.decode(&row, place, &mut |event| fold.push(&event));
+//!     }
+//!     Ok(ControlFlow::Continue(()))
+//! })?;
+//! let turns = fold.finish().turns;
+//! write_private_file(&directory, "chat.turns", |file| writeln!(file, "{turns}"))?;
+//! assert_eq!(directory.read_to_string("chat.turns")?, "1\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Features
 //!
 //! All are off by default: a host that records needs none of them.
@@ -85,14 +127,18 @@ mod system_clock;
 /// The capability types in the signatures of this crate, in the version that it uses.
 pub use cap_std;
 
-pub use bundle::{BundleForm, FsBundleSink, FsBundleSource};
+pub use bundle::{BundleForm, FsBundleSink, FsBundleSource, is_bundle};
 pub use care::{FoundOrphans, FsBlobFolder, FsLineLog, FsOrphans};
 pub use codex::{BINDING_SUFFIX, FsBindingStore, FsTurnLeases, TURN_LOCK_SUFFIX};
 pub use dataset::FsDataset;
 pub use error::{FsError, Refusal};
 pub use key_file::{KeyFileError, load_or_create_key};
+pub use read_lines::for_each_line;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
-pub use safe::directory::{create_folder, open_folder};
+pub use safe::directory::{create_folder, create_subfolder, open_folder, open_subfolder};
+pub use safe::open::open_file;
+pub use safe::replace::write_private_file;
+pub use safe::temporary_directory::TemporaryFolder;
 pub use scratch::FsScratch;
 #[cfg(feature = "watch")]
 pub use session::FolderWatch;
@@ -103,21 +149,6 @@ pub use session::{
 };
 pub use sidecar::FsTrajectoryStore;
 pub use system_clock::SystemClock;
-
-// Shared with the command `traj`. Hidden, because they are not part of the public
-// interface: they may change in any version.
-#[doc(hidden)]
-pub use bundle::is_bundle;
-#[doc(hidden)]
-pub use read_lines::for_each_line;
-#[doc(hidden)]
-pub use safe::directory::{create_subfolder, open_subfolder};
-#[doc(hidden)]
-pub use safe::open::open_file;
-#[doc(hidden)]
-pub use safe::replace::write_private_file;
-#[doc(hidden)]
-pub use safe::temporary_directory::TemporaryFolder;
 
 /// The examples of the README.
 #[cfg(doctest)]

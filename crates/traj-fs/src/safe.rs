@@ -28,3 +28,13 @@ pub(crate) mod remove_checked;
 pub(crate) mod replace;
 pub(crate) mod temporary_directory;
 pub(crate) mod temporary_name;
+
+/// A directory of a test, and its handle.
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
+pub(crate) fn test_directory() -> (tempfile::TempDir, cap_std::fs::Dir) {
+    let temporary = tempfile::tempdir().unwrap();
+    let authority = cap_std::ambient_authority();
+    let folder = cap_std::fs::Dir::open_ambient_dir(temporary.path(), authority).unwrap();
+    (temporary, folder)
+}

@@ -3,13 +3,12 @@
 
 use std::io::{self, Write as _};
 
-use cap_std::fs::{Dir, Permissions, PermissionsExt as _};
+use cap_std::fs::Dir;
 use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::{Context as _, FsError};
-use crate::safe::limited_file::LimitedFile;
-use crate::safe::replace::create_temporary;
+use crate::safe::replace::write_and_name;
 
 /// Writes a file that only its owner can read, and gives it a name. Returns
 /// whether it did; `false` if the name exists.
@@ -20,20 +19,9 @@ use crate::safe::replace::create_temporary;
 /// # Errors
 /// When writing fails.
 pub(crate) fn publish(folder: &Dir, name: &str, content: &[u8]) -> Result<bool, FsError> {
-    const OPERATION: &str = "store";
-    let (temporary, file) = create_temporary(folder, name)?;
-    let mut file = LimitedFile::new(file);
-    let outcome = file
-        .as_file()
-        .set_permissions(Permissions::from_mode(0o600))
-        .and_then(|()| file.write_all(content))
-        .and_then(|()| file.as_file().sync_all())
-        .and_then(|()| name_once(folder, &temporary, name));
-    if !matches!(outcome, Ok(true)) {
-        // If this fails, a later sweep removes it.
-        folder.remove_file(&temporary).ok();
-    }
-    outcome.context(OPERATION, name)
+    let rename = |temporary: &str| name_once(folder, temporary, name);
+    write_and_name(folder, name, 0o600, |file| file.write_all(content), rename)?
+        .context("store", name)
 }
 
 /// Renames a file, unless the new name exists. Returns whether it did.
@@ -60,13 +48,7 @@ fn link_once(folder: &Dir, temporary: &str, name: &str) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn folder() -> (tempfile::TempDir, Dir) {
-        let temporary = tempfile::tempdir().unwrap();
-        #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
-        let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
-        (temporary, folder)
-    }
+    use crate::safe::test_directory as folder;
 
     #[test]
     fn both_ways_name_a_file_once() {

@@ -57,6 +57,21 @@ pub(crate) fn put_in_place(
     write: impl FnOnce(&mut LimitedFile) -> io::Result<()>,
 ) -> Result<(), FsError> {
     check_target(folder, name)?;
+    let rename = |temporary: &str| folder.rename(temporary, folder, name).map(|()| true);
+    write_and_name(folder, name, mode, write, rename)?.context("replace", name)?;
+    Ok(())
+}
+
+/// Writes a temporary file with this mode, whatever the umask, syncs it, and lets
+/// `give_name` rename it, which returns whether it did. Otherwise the temporary
+/// file is removed.
+pub(crate) fn write_and_name(
+    folder: &Dir,
+    name: &str,
+    mode: u32,
+    write: impl FnOnce(&mut LimitedFile) -> io::Result<()>,
+    give_name: impl FnOnce(&str) -> io::Result<bool>,
+) -> Result<io::Result<bool>, FsError> {
     let (temporary, file) = create_temporary(folder, name)?;
     let mut file = LimitedFile::new(file);
     let outcome = file
@@ -64,13 +79,12 @@ pub(crate) fn put_in_place(
         .set_permissions(Permissions::from_mode(mode))
         .and_then(|()| write(&mut file))
         .and_then(|()| file.as_file().sync_all())
-        .and_then(|()| folder.rename(&temporary, folder, name));
-    if let Err(error) = outcome {
+        .and_then(|()| give_name(&temporary));
+    if !matches!(outcome, Ok(true)) {
         // If this fails, a later sweep removes it.
         folder.remove_file(&temporary).ok();
-        return Err(error).context("replace", name);
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// Forces a directory's entries to the disk. Does nothing on filesystems that
