@@ -19,11 +19,12 @@ use crate::stored_file::SegmentFacts;
 pub struct SessionInDataset {
     /// Names the session across hosts.
     pub trace_id: String,
-    /// Its own files: rows of totals first, because they make the others count.
+    /// Its own files. The totals come first: without them, the others do not
+    /// count.
     pub files: Vec<DatasetKey>,
     /// How many bytes they have.
     pub bytes: u64,
-    /// Files of a compaction with rows of the session. They are not removed.
+    /// Compacted files with rows of the session. They are not removed.
     pub compacted: Vec<DatasetKey>,
 }
 
@@ -88,7 +89,8 @@ fn has_session(batch: &arrow_array::RecordBatch, trace_id: &str) -> bool {
     texts.is_some_and(|texts| texts.iter().any(|text| text == Some(trace_id)))
 }
 
-/// Notes that a session is not to be shipped again, and deletes its files.
+/// Stores a note that a session must not be shipped again, and deletes its
+/// files.
 ///
 /// # Errors
 /// If the dataset cannot be used; what was deleted stays deleted.
@@ -107,7 +109,7 @@ pub fn forget_in_dataset(
     Ok(())
 }
 
-/// The trace ids of the sessions that are not to be shipped again.
+/// The trace ids of the sessions that must not be shipped again.
 pub(crate) fn forgotten(dataset: &dyn DatasetStore) -> Result<BTreeSet<String>, DatasetStoreError> {
     let prefix = forgotten_prefix();
     let mut found = BTreeSet::new();

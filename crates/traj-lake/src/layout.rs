@@ -1,4 +1,4 @@
-//! The names of files. What names mean is in the documentation of the crate.
+//! The names of files. The documentation of the crate says what they mean.
 
 mod day;
 mod key;

@@ -1,5 +1,5 @@
 //! One Parquet dataset for the sessions of many hosts: where its files are, and
-//! how each event gets there exactly once.
+//! how each event gets into it exactly once.
 //!
 //! # Where files are
 //!
@@ -25,22 +25,23 @@
 //! session became shorter. It has a file of sessions only.
 //!
 //! `date` is the UTC day of the segment's first event, and `agent` its program
-//! in lower case (`unknown` if it is not known). Segments also end where a later
-//! day begins, so that all events of a file are of its day. Two exceptions: an
-//! event without a time is of the day before it, or of 1970-01-01 if there is
-//! none; and a revision stays in the directory of the first, even if an event of
-//! another day was added to it. The column `ts` always tells the truth.
+//! in lower case (`unknown` if it is not known). Segments also end where a
+//! later day begins, so that all events of a file are of its day. Two
+//! exceptions: an event without a time belongs to the day of the event before
+//! it, or to 1970-01-01 if there is none; and a revision stays in the directory
+//! of the first, even if an event of another day was added to it. The column
+//! `ts` is always right.
 //!
 //! # Columns
 //!
 //! Events have the columns of [`EventTable`](traj_export::EventTable), sessions
 //! those of [`SessionTable`](traj_export::SessionTable), both always with
 //! `host_id` and `revision`; the first number of the segment is `segment` in
-//! events and `first_seq` in sessions. Events are sorted by `seq`, which counts the events of a session
-//! from 1 without gaps; `event_id` is a digest of `session_id` and `seq`. **A
-//! row of sessions contains the totals from the first event to its `last_seq`:
-//! the row with the highest `first_seq` describes the whole session.** Do not
-//! add rows up.
+//! events and `first_seq` in sessions. Events are sorted by `seq`, which counts
+//! the events of a session from 1 without gaps; `event_id` is a digest of
+//! `session_id` and `seq`. **A row of sessions contains the totals from the
+//! first event to its `last_seq`: the row with the highest `first_seq`
+//! describes the whole session.** Never sum these rows.
 //!
 //! Each file states in the key-value metadata of Parquet, in decimal digits or
 //! hexadecimal ones:
@@ -58,8 +59,8 @@
 //!
 //! - `layout`: names of files, and reading them;
 //! - `root`: where a dataset is;
-//! - `stored_file`: what a file says about itself;
-//! - `ship`: sessions onto a dataset, each event once;
+//! - `stored_file`: the metadata of a file;
+//! - `ship`: stores sessions in a dataset, each event once;
 //! - `verify`: checks all files of a dataset;
 //! - `forget`: removes a session from one;
 //! - `views`: SQL for the engines that read a dataset;

@@ -1,12 +1,12 @@
-//! A dataset in an object store: S3 and what speaks like it, Google Cloud
+//! A dataset in an object store: S3 and compatible services, Google Cloud
 //! Storage, Azure Blob Storage.
 //!
-//! The crate `object_store` signs requests and knows the dialects; it is
+//! The crate `object_store` signs requests and knows the APIs; it is
 //! asynchronous, and each call here waits for it on the caller's thread.
 //!
-//! - `open`: which store, and with which credentials;
+//! - `open`: finds the store of a URL, and its credentials;
 //! - `connector`: sends the requests, each once;
-//! - `answer`: what answers mean.
+//! - `answer`: interprets the responses.
 
 mod answer;
 mod connector;
@@ -92,7 +92,8 @@ impl ObjectStoreDataset {
             .map_err(|_| DatasetStoreError::failed("the prefix cannot be part of a name"))
     }
 
-    /// A file as the port names it; `None` for somebody else's.
+    /// A file as the port names it; `None` for a file that is not part of a
+    /// dataset.
     fn file(&self, found: &ObjectMeta) -> Option<DatasetFile> {
         let name = found.location.as_ref().strip_prefix(&self.prefix)?;
         let key = DatasetKey::parse(name).ok()?;
@@ -124,7 +125,7 @@ impl ObjectStoreDataset {
         }
     }
 
-    /// Lists the directory that contains the names, and takes those that fit.
+    /// Lists the directory that contains the names, and keeps those that match.
     async fn list_directory(
         &self,
         prefix: &str,

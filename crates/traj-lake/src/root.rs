@@ -10,7 +10,7 @@ use crate::views::Engine;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetRoot {
     scheme: Scheme,
-    /// What follows the scheme, without a slash at the end.
+    /// The part after the scheme, without a slash at the end.
     place: String,
 }
 
@@ -38,10 +38,10 @@ pub(crate) enum Store<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootError {
-    /// It is not a URL of a kind that we know.
+    /// It is not a URL with a known scheme.
     #[error("the dataset needs a URL that begins with file:///, s3://, gs:// or az://")]
     Unknown,
-    /// It has a character that a query would read as something else.
+    /// It has a character with a special meaning in a query.
     #[error("the URL of the dataset has a quote, a wildcard or a control character")]
     Unsafe,
     /// It has a user name, a password or a query, which may be a secret.
@@ -49,7 +49,7 @@ pub enum RootError {
         "the URL of the dataset has credentials or a query; set credentials in the environment"
     )]
     Credentials,
-    /// The engine has no way to read it that we have tried.
+    /// No tested way exists for the engine to read it.
     #[error("{engine} cannot read a dataset at this kind of URL")]
     Unsupported {
         /// The engine.
@@ -94,7 +94,7 @@ impl DatasetRoot {
         Ok(Self { scheme, place })
     }
 
-    /// A short name for what is remembered about it: 12 hexadecimal digits.
+    /// A short name for the files of this host about it: 12 hexadecimal digits.
     #[must_use]
     pub fn short_digest(&self) -> String {
         let digest = Sha256::digest(self.as_uri());

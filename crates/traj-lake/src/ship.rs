@@ -1,9 +1,9 @@
 //! Ships sessions to a dataset, so that each event is in it exactly once.
 //!
-//! A file has a name that states its position, and is stored if the name is free.
-//! If it is not, the stored file is compared: equal rows mean that somebody did
-//! this before, perhaps we; other rows are followed by a new revision. A process
-//! can be killed between any two calls, and several can ship the same session.
+//! A file is named by its position, and is stored if the name is free. If it is
+//! not, the stored file is compared: if the rows are equal, it was shipped
+//! before; if they differ, a new revision is stored. A process can be killed
+//! between any two calls, and several can ship the same session.
 //!
 //! - `cut`: where segments end;
 //! - `encode`: a segment as files;
@@ -48,8 +48,8 @@ use spool::{Spool, WaitingSegment};
 use crate::forget::forgotten;
 use crate::{DamagedFile, HostId};
 
-/// How often a session is read because its files in the dataset are not what was
-/// expected.
+/// How often a session is read again because its files in the dataset are not
+/// as expected.
 const MOST_PASSES: u32 = 8;
 
 /// Why a session was not shipped.
@@ -65,7 +65,7 @@ pub enum ShipError {
     /// The dataset cannot be used.
     #[error(transparent)]
     Dataset(#[from] DatasetStoreError),
-    /// A name of the dataset is taken by something else.
+    /// Something else has the name of a file of the dataset.
     #[error(transparent)]
     Damaged(#[from] DamagedFile),
     /// The log of this host cannot be used.
@@ -74,13 +74,13 @@ pub enum ShipError {
     /// The files that wait cannot be kept.
     #[error("files that wait to be sent cannot be kept")]
     Spool(#[source] DatasetStoreError),
-    /// The session changed while it was shipped. The next time will do.
+    /// The session changed while it was shipped. It can be shipped again later.
     #[error("the session changed while it was shipped")]
     Changed,
     /// Another file has the session id. Two files must not take turns.
     #[error("another file has the same session id, and is shipped")]
     SameSession,
-    /// Others ship the same session at the same time, again and again.
+    /// Other processes kept shipping the same session at the same time.
     #[error("other processes ship the same session at the same time")]
     Contested,
     /// Somebody asked to stop.
@@ -138,7 +138,7 @@ pub struct Shipper<'a> {
     spool: Spool<'a>,
     /// The sources that are there, if that is known.
     sources: HashSet<String>,
-    /// The sessions that the dataset must not have, once that was asked.
+    /// The sessions that the dataset must not have, as soon as they were read.
     forgotten: Option<BTreeSet<String>>,
 }
 
@@ -165,13 +165,13 @@ impl<'a> Shipper<'a> {
         Ok(shipper)
     }
 
-    /// Names the sources of all sessions. A session whose id another one of them
-    /// has is shipped from that one.
+    /// Names the sources of all sessions. If several have the same session id,
+    /// only one of them is shipped.
     pub fn set_sources(&mut self, sources: HashSet<String>) {
         self.sources = sources;
     }
 
-    /// Asks again whether the dataset can be reached.
+    /// Tries again to reach the dataset.
     ///
     /// # Errors
     /// If it cannot be used at all.
@@ -268,7 +268,7 @@ impl<'a> Shipper<'a> {
         Ok(drained)
     }
 
-    /// Ships a session as far as the dataset does not have it.
+    /// Ships the part of a session that the dataset does not have.
     ///
     /// # Errors
     /// See [`ShipError`]. What was stored before stays, and is recognised the
@@ -307,7 +307,7 @@ impl<'a> Shipper<'a> {
         Err(ShipError::Contested)
     }
 
-    /// Whether the dataset must not have the session of files that wait.
+    /// Whether the session of waiting files must not be in the dataset.
     fn is_forgotten(
         &mut self,
         waiting: &WaitingSegment,
@@ -326,7 +326,7 @@ impl<'a> Shipper<'a> {
         Ok(self.forgotten.insert(known))
     }
 
-    /// Notes that a session is shipped as it is.
+    /// Records that a session is shipped as it is.
     fn finish(
         &mut self,
         stamp: &SessionStamp,
@@ -373,7 +373,8 @@ impl<'a> Shipper<'a> {
     }
 }
 
-/// Whether one of the sessions with these trace ids is called so in file names.
+/// Whether one of the sessions with these trace ids has this name in file
+/// names.
 fn is_any_of(trace_ids: &BTreeSet<String>, session: &str) -> bool {
     trace_ids.iter().any(|trace_id| trace_id.starts_with(session))
 }

@@ -1,4 +1,4 @@
-//! What a stored file says about itself.
+//! The metadata of a stored file.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ impl SegmentFacts {
         Ok((facts, opened.build().map_err(|_| NOT_PARQUET)?))
     }
 
-    /// Opens a file that a compaction wrote, which states nothing about itself.
+    /// Opens a compacted file, which has no metadata.
     pub(crate) fn open_compacted(content: Bytes) -> Result<ParquetRecordBatchReader, DamagedFile> {
         open(content)?.build().map_err(|_| NOT_PARQUET)
     }
@@ -89,8 +89,8 @@ impl SegmentFacts {
     }
 }
 
-/// Opens a file whose columns are where it states them. The reader takes that for
-/// granted, and panics otherwise.
+/// Opens a file whose columns are where it states them. The reader relies on
+/// that, and panics otherwise.
 fn open(content: Bytes) -> Result<ParquetRecordBatchReaderBuilder<Bytes>, DamagedFile> {
     let length = i64::try_from(content.len()).unwrap_or(i64::MAX);
     let opened = ParquetRecordBatchReaderBuilder::try_new(content).map_err(|_| NOT_PARQUET)?;

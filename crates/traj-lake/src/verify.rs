@@ -1,5 +1,5 @@
-//! Checks a dataset: that every file is as it was written, that no event of a
-//! session is missing, and that the current rules find no secret.
+//! Checks that every file of a dataset is unchanged, that no event of a session
+//! is missing, and that the current rules find no secret.
 //!
 //! - `file`: one file;
 //! - `coverage`: whether segments contain every event of a session once.
@@ -22,7 +22,7 @@ use file::CheckedFile;
 /// At most this many problems and findings are listed.
 const MOST_LISTED: usize = 1_000;
 
-/// What is in a dataset, and what is wrong with it.
+/// The content of a dataset, and its problems.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatasetReport {
@@ -38,9 +38,9 @@ pub struct DatasetReport {
     pub replaced: u64,
     /// How many files of events have no totals yet: their host was interrupted.
     pub unfinished: u64,
-    /// How many files a compaction wrote.
+    /// How many compacted files there are.
     pub compacted: u64,
-    /// What is wrong: the first problems.
+    /// The first problems.
     pub problems: Vec<DatasetProblem>,
     /// How many further problems there are.
     pub problems_omitted: u64,
@@ -94,7 +94,7 @@ impl DatasetReport {
     }
 }
 
-/// Reads all files of a dataset and checks them. `progress` is told the size of
+/// Reads all files of a dataset and checks them. `progress` gets the size of
 /// each.
 ///
 /// # Errors

@@ -106,7 +106,7 @@ pub enum Report {
     Cost,
     /// What fails, and how often.
     Errors,
-    /// Where the time of tools goes.
+    /// Which tools take the most time.
     SlowTools,
     /// What goes wrong first.
     FirstFailures,
@@ -181,7 +181,7 @@ fn session_columns(more: &[&str]) -> String {
     listed(schema.fields().iter().map(|field| field.name().as_str()), more)
 }
 
-/// The names of columns, in lines that people can read.
+/// The names of columns, in short lines.
 fn listed<'n>(own: impl Iterator<Item = &'n str>, more: &[&'n str]) -> String {
     let names: Vec<&str> = own.chain(more.iter().copied()).collect();
     let lines: Vec<String> = names.chunks(8).map(|line| line.join(", ")).collect();

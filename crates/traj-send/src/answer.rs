@@ -1,4 +1,4 @@
-//! What a response means.
+//! Interprets a response.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Response<'_> {
         Some(Duration::from_millis(u64::try_from(millis).unwrap_or_default()))
     }
 
-    /// How many spans the receiver did not take.
+    /// How many spans the receiver rejected.
     fn rejected(&self) -> u64 {
         let is_json = self.content_type.is_some_and(|kind| kind.starts_with("application/json"));
         if is_json {

@@ -4,7 +4,7 @@
 //! - [`TraceHeaders`]: the headers that the user configured, never shown;
 //! - [`HttpTraceReceiver`]: implements the port
 //!   [`TraceReceiver`](traj_core::port::TraceReceiver);
-//! - `answer`: what a response means.
+//! - `answer`: interprets a response.
 
 mod answer;
 mod endpoint;

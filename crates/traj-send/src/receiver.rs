@@ -17,7 +17,7 @@ use crate::{Endpoint, EndpointError, TraceHeaders};
 /// How long a request may take, unless the user says otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The rest of a longer answer is not read.
+/// The rest of a longer response is not read.
 const LONGEST_ANSWER: u64 = 64 * 1024;
 
 /// A receiver at an address.
@@ -41,7 +41,7 @@ impl HttpTraceReceiver {
         Ok(Self { endpoint, headers, timeout, roots, agent })
     }
 
-    /// Waits this long for an answer.
+    /// Waits this long for a response.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -80,7 +80,7 @@ impl HttpTraceReceiver {
     }
 }
 
-/// Follows no redirect, uses no proxy, and returns every answer.
+/// Follows no redirect, uses no proxy, and returns every response.
 fn agent(timeout: Duration, roots: &RootCerts) -> Agent {
     let tls = TlsConfig::builder().root_certs(roots.clone()).build();
     let config = Agent::config_builder()

@@ -6,7 +6,7 @@ use traj_core::port::{DatasetKey, DatasetKeyError};
 
 use super::{Day, LAYOUT, SegmentName};
 
-/// Directories of programs have names of at most this length.
+/// The longest name of a program's directory.
 const LONGEST_AGENT: usize = 64;
 
 /// The program of a session that states none.
@@ -35,7 +35,7 @@ impl Table {
         }
     }
 
-    /// What the keys of all its files begin with.
+    /// The beginning of the keys of all its files.
     #[must_use]
     pub fn prefix(self) -> String {
         format!("{LAYOUT}/{}/", self.as_str())
@@ -107,19 +107,20 @@ impl SegmentKey {
         Self { table, ..self.clone() }
     }
 
-    /// The key of the same position in another revision.
+    /// The key of another revision of the same segment.
     #[must_use]
     pub fn in_revision(&self, revision: u32) -> Self {
         Self { name: self.name.in_revision(revision), ..self.clone() }
     }
 
-    /// What the keys of all segments of the session in this directory begin with.
+    /// The beginning of the keys of all segments of the session in this
+    /// directory.
     #[must_use]
     pub fn session_prefix(&self) -> String {
         format!("{}{}", self.folder(), self.name.session_prefix())
     }
 
-    /// Reads a key; `None` if the file is not one of a segment.
+    /// Reads a key; `None` if the file does not belong to a segment.
     #[must_use]
     pub fn parse(key: &str) -> Option<Self> {
         let (table, rest) = key.strip_prefix(LAYOUT)?.strip_prefix('/')?.split_once('/')?;
@@ -131,7 +132,7 @@ impl SegmentKey {
     /// The key for a store.
     ///
     /// # Errors
-    /// Only for a key whose public members were changed to something else.
+    /// Only if the public members of the key were changed to something invalid.
     pub fn to_dataset_key(&self) -> Result<DatasetKey, DatasetKeyError> {
         DatasetKey::parse(self.to_string())
     }

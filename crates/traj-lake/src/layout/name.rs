@@ -53,13 +53,13 @@ impl SegmentName {
         Self { host, session, first, revision }
     }
 
-    /// The same position in another revision.
+    /// The name of another revision of the same segment.
     #[must_use]
     pub fn in_revision(&self, revision: u32) -> Self {
         Self { revision, ..self.clone() }
     }
 
-    /// What the names of all segments of the session begin with.
+    /// The beginning of the names of all segments of the session.
     #[must_use]
     pub fn session_prefix(&self) -> String {
         format!("{}-{}-", self.host, self.session)

@@ -1,4 +1,4 @@
-//! What an answer of an object store means for whoever asked.
+//! Interprets the responses of an object store.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use traj_core::port::DatasetStoreError;
 use ureq::http::{HeaderMap, StatusCode};
 
-/// The longest name of an error that is repeated.
+/// Longer names of errors are not repeated.
 const LONGEST_CODE: usize = 64;
 
-/// The element that a list is in, of S3 and Google and of Azure.
+/// The root elements of a list: S3 and Google, Azure.
 const LISTS: [&str; 2] = ["<ListBucketResult", "<EnumerationResults"];
 
 /// Names of errors that mean that there is no such bucket or container.
 const NO_BUCKET: [&str; 3] = ["NoSuchBucket", "ContainerNotFound", "ContainerBeingDeleted"];
 
-/// Names of errors that pass, whatever the status.
+/// Names of temporary errors, whatever the status.
 const PASSING: [&str; 3] = ["RequestTimeout", "SlowDown", "OperationAborted"];
 
 /// Names of errors that concern the credentials, whatever the status.
@@ -56,14 +56,14 @@ pub(super) enum Fault {
     /// The certificate of the store is not trusted.
     #[error("the certificate of the store is not trusted")]
     Untrusted { source: Arc<ureq::Error> },
-    /// No complete answer came.
+    /// No complete response arrived.
     #[error("no complete answer came from the store")]
     Unreachable { source: Arc<ureq::Error> },
-    /// Something else than a list came: from a captive portal, for example. The
-    /// client would take it for a list of nothing.
+    /// The response is not a list: it may come from a captive portal. The
+    /// client would take it for an empty list.
     #[error("the list of files is not understood")]
     NoList,
-    /// The file is larger than any that is read.
+    /// The file is too large to be read.
     #[error("the file is too large")]
     TooLarge,
 }
@@ -73,8 +73,8 @@ fn of(code: Option<&str>) -> String {
 }
 
 impl Fault {
-    /// What an answer means; `None` for one that the client of the store
-    /// understands by itself.
+    /// Interprets a response; `None` for one that the client of the store
+    /// handles itself.
     pub(super) fn of(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
         let code = code(headers, body);
         let name = code.as_deref().unwrap_or_default();
@@ -102,7 +102,7 @@ impl Fault {
         }
     }
 
-    /// What is wrong with a list.
+    /// Why a response is not a list.
     pub(super) fn of_list(body: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(body).unwrap_or_default();
         let is_list = LISTS.iter().any(|element| text.contains(element));

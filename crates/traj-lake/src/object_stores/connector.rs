@@ -20,14 +20,14 @@ use super::answer::Fault;
 
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long the store may think about a complete request.
+/// How long the store may take to answer a complete request.
 const ANSWER: Duration = Duration::from_secs(60);
-/// How long the bytes of a request or of an answer may take.
+/// How long the transfer of a request or of a response may take.
 const TRANSFER: Duration = Duration::from_secs(5 * 60);
 /// How long a request may take in all.
 const WHOLE: Duration = Duration::from_secs(10 * 60);
 
-/// The longest answer that is read. Files are read whole.
+/// The longest response that is read. Files are read whole.
 const LONGEST_ANSWER: u64 = 1 << 30;
 
 /// Connects the client of a store.
@@ -44,9 +44,9 @@ impl fmt::Debug for Connector {
 }
 
 impl Connector {
-    /// Trusts these certificates. Waits for an answer as long as usual, or as
-    /// stated. Without `allow_http`, only stores of this machine are used without
-    /// encryption.
+    /// Trusts these certificates. Waits for the usual time, or for at most
+    /// `patience`. Without `allow_http`, only stores of this machine are used
+    /// without encryption.
     pub(super) fn new(roots: RootCerts, patience: Option<Duration>, allow_http: bool) -> Self {
         let tls = TlsConfig::builder().root_certs(roots).build();
         let or_usual = |usual: Duration| Some(patience.map_or(usual, |time| time.min(usual)));
@@ -95,7 +95,7 @@ impl Connector {
     }
 }
 
-/// An error that the client passes on without trying again.
+/// An error that the client passes on without a retry.
 fn unknown(fault: Fault) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, fault)
 }

@@ -17,7 +17,7 @@ use super::connector::Connector;
 use super::{ObjectStoreDataset, Service};
 use crate::root::{DatasetRoot, Store};
 
-/// What the environment says about stores and about who may use them.
+/// The configuration and the credentials of stores, from the environment.
 #[derive(Clone, Default)]
 #[expect(clippy::exhaustive_structs, reason = "whoever reads the environment fills it")]
 pub struct StoreEnvironment {
@@ -28,7 +28,7 @@ pub struct StoreEnvironment {
     /// The certificates to trust instead of the usual ones, in PEM: the file
     /// that `AWS_CA_BUNDLE` or `SSL_CERT_FILE` names.
     pub certificates: Option<Vec<u8>>,
-    /// How long to wait for an answer, if not as long as usual.
+    /// How long to wait for a response, if less than usual.
     pub patience: Option<Duration>,
 }
 
@@ -57,7 +57,7 @@ pub enum OpenError {
         /// The variable.
         variable: &'static str,
     },
-    /// The system refuses what the client needs.
+    /// The client could not be set up on this system.
     #[error("the client of the store cannot be started")]
     Client,
 }
@@ -75,8 +75,8 @@ impl ObjectStoreDataset {
     /// The dataset at a URL, with the credentials of the environment.
     ///
     /// # Errors
-    /// See [`OpenError`]. Whether the store accepts the credentials shows with
-    /// the first request.
+    /// See [`OpenError`]. Only the first request shows whether the store
+    /// accepts the credentials.
     pub fn open(root: &DatasetRoot, environment: &StoreEnvironment) -> Result<Self, OpenError> {
         let store = root.store().ok_or(OpenError::Directory)?;
         let opening = Opening { environment, connector: connector(environment)? };
@@ -114,7 +114,7 @@ fn certificates(pem: &[u8]) -> Result<RootCerts, OpenError> {
     if certificates.is_empty() { Err(unusable) } else { Ok(RootCerts::from(certificates)) }
 }
 
-/// Whoever uses the store decides when a request is sent again.
+/// The caller decides when to retry a request.
 fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }

@@ -1,8 +1,8 @@
 //! Where the segments of a session end.
 //!
-//! A cut that was made stays: a segment that is stored has a name, and its events
-//! must not be in another one. Otherwise, cuts follow from the events alone, so
-//! that whoever ships a session makes the same ones.
+//! Cuts are never moved: a stored segment has a name, and its events must not
+//! be in another one. Apart from that, cuts depend on the events alone, so that
+//! every process makes the same ones.
 
 use std::collections::BTreeSet;
 
@@ -53,10 +53,10 @@ pub(super) struct Cutter {
     newest_day: Day,
 }
 
-/// What comes of an event.
+/// The effect of an event on its segment.
 #[derive(Debug)]
 pub(super) enum Collected {
-    /// Its segment goes on.
+    /// Its segment continues.
     Open,
     /// Its segment ends with it.
     Whole(Segment),

@@ -7,7 +7,7 @@ use super::cut::Segment;
 use crate::stored_file::{LAYOUT_VERSION, pair};
 use crate::{HostId, Table};
 
-/// A segment that knows whether it is equal to a stored one.
+/// A segment with its digests, by which it is compared with a stored one.
 #[derive(Debug)]
 pub(super) struct SealedSegment {
     pub(super) segment: Segment,

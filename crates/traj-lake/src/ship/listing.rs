@@ -1,4 +1,4 @@
-//! What a dataset has, if the log does not say it.
+//! Finds out what a dataset has, if the log does not say so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -25,8 +25,8 @@ impl Shipper<'_> {
         SegmentName::new(&self.host, session, 1, 1).session
     }
 
-    /// Learns whether the log is about this dataset, and begins a new one if it is
-    /// not: another dataset is at this place now, or the log was lost.
+    /// Checks that the log is about this dataset, and begins a new one if it is
+    /// not: the dataset was replaced, or the log was lost.
     pub(super) fn look_at_dataset(&mut self, pace: &mut dyn Pace) -> Result<(), ShipError> {
         match self.compare_log(pace) {
             Ok(()) | Err(NoAnswer::Away) => Ok(()),
@@ -111,8 +111,8 @@ impl Shipper<'_> {
         Ok(found)
     }
 
-    /// Learns what the dataset has of a session. If it cannot be reached, what is
-    /// known has to do.
+    /// Finds out what the dataset has of a session. If it cannot be reached,
+    /// the log has to suffice.
     pub(super) fn refresh(
         &mut self,
         session: &str,
@@ -158,8 +158,8 @@ impl Shipper<'_> {
         Ok(())
     }
 
-    /// Whether the dataset has files of a session that are not known. Then, they
-    /// are learned.
+    /// Whether the dataset has unknown files of a session. If so, they become
+    /// known.
     pub(super) fn is_contested(
         &mut self,
         logged: &mut LoggedSession,
@@ -175,8 +175,8 @@ impl Shipper<'_> {
     }
 }
 
-/// The file that counts for each position: of the highest revision, the one whose
-/// key sorts last.
+/// The file that counts for each segment: the highest revision, and within it
+/// the key that sorts last.
 fn newest(keys: Vec<SegmentKey>) -> BTreeMap<u64, SegmentKey> {
     let mut newest: BTreeMap<u64, SegmentKey> = BTreeMap::new();
     for key in keys {

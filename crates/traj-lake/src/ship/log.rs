@@ -1,9 +1,9 @@
-//! What this host remembers of what it shipped: one line for each thing that it
-//! did. Without the log, everything is learned again from a listing.
+//! The log of what this host shipped: one line for each step. Without the log,
+//! a listing of the dataset provides the same facts.
 //!
-//! A process states what it is about to do before it does it, and that it is done
-//! afterwards. A session with something that was begun and not done is compared
-//! with the dataset before it is trusted again.
+//! A process records each step before it takes it, and again when it is done. A
+//! session with a step that was begun but not done is compared with the dataset
+//! before it is trusted again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ const MANY_LINES: u64 = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "kebab-case")]
 pub(super) enum LogLine {
-    /// Learned which sessions of this host the dataset has.
+    /// Listed the sessions of this host in the dataset.
     Listed { dataset: String },
     /// Began to store files of a session in these directories.
     Begin { session: String, attempt: u64, folders: Vec<String> },
@@ -80,7 +80,7 @@ impl LoggedSession {
 #[derive(Debug)]
 pub(super) struct ShipLog<'a> {
     log: &'a dyn LineLog,
-    /// Whether lines are only remembered, not written.
+    /// Whether lines are kept in memory only.
     is_dry: bool,
     dataset: Option<String>,
     sessions: HashMap<String, LoggedSession>,
@@ -90,7 +90,7 @@ pub(super) struct ShipLog<'a> {
 }
 
 impl<'a> ShipLog<'a> {
-    /// Reads the log. A log with a line that is not one says nothing.
+    /// Reads the log. A log with an invalid line is ignored.
     pub(super) fn read(log: &'a dyn LineLog, is_dry: bool) -> Result<Self, LineLogError> {
         let mut read = Self {
             log,
@@ -143,7 +143,7 @@ impl<'a> ShipLog<'a> {
         Ok(())
     }
 
-    /// Begins anew with what a listing of a dataset says.
+    /// Starts over with the result of a listing.
     pub(super) fn replace(
         &mut self,
         dataset: &str,
@@ -192,7 +192,7 @@ impl<'a> ShipLog<'a> {
         }
     }
 
-    /// How many lines say the same.
+    /// How many lines suffice.
     fn needed(&self) -> u64 {
         let of_session = |session: &LoggedSession| session.known.segments.len() as u64 + 2;
         self.sessions.values().map(of_session).sum::<u64>() + 2

@@ -1,6 +1,6 @@
-//! What became of sessions, and of files that waited.
+//! Outcomes: of shipping a session, and of sending the files that waited.
 
-/// What became of a session.
+/// The outcome of shipping a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionShipped {
@@ -34,15 +34,15 @@ pub enum Standing {
     Forgotten,
 }
 
-/// What became of the files that waited.
+/// The outcome of sending the files that waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drained {
     /// How many segments were sent.
     pub sent: u64,
     /// How many were dropped, because the dataset has other rows under their
-    /// names, or must not have the session. Sessions are compared with it the next
-    /// time.
+    /// names, or must not have the session. Their sessions are compared with
+    /// the dataset the next time.
     pub outdated: u64,
 }
 

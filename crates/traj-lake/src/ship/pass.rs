@@ -1,4 +1,4 @@
-//! One reading of a session: what the dataset lacks is stored on the way.
+//! Reads a session once, and stores what the dataset lacks.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ use crate::layout::{SegmentFolder, SegmentKey, SegmentName};
 pub(super) enum PassEnd {
     /// Everything is stored, or waits.
     Done,
-    /// The dataset has something else under a name.
+    /// The dataset has another file under a name.
     Conflict,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Pass<'p, 'a> {
     attempt: u64,
     tail: Tail,
     report: &'p mut SessionShipped,
-    /// What is known of the session, as soon as it is known which one it is.
+    /// What is known of the session, as soon as its id is known.
     logged: Option<LoggedSession>,
     /// Whether something was stored, or may have been.
     pub(super) is_begun: bool,
@@ -140,7 +140,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         self.tail == Tail::Ship || has_ended
     }
 
-    /// Learns what is known of the session of the first event.
+    /// Looks up the session of the first event.
     fn begin_reading(&mut self, row: &EventRow, pace: &mut dyn Pace) -> Result<(), Stop> {
         self.report.session.clone_from(&row.session_id);
         let short = self.shipper.short(&row.session_id);
@@ -264,7 +264,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         Ok(true)
     }
 
-    /// Notes what is about to be done, before it is done.
+    /// Records a step before it is taken.
     fn state_intent(&mut self, folder: &SegmentFolder) -> Result<(), Stop> {
         let Some(logged) = &mut self.logged else { return Ok(()) };
         let is_new_folder = logged.folders.insert(folder.clone());

@@ -1,4 +1,4 @@
-//! Calls of a dataset that may not answer.
+//! Calls to a dataset that may not respond.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const LIMITS: RetryLimits = RetryLimits { attempts: 5, longest_pause: Duration::
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
-    /// It does not answer, or is busy each time.
+    /// It does not respond, or is always busy.
     #[error("the dataset cannot be reached")]
     Away(#[source] DatasetStoreError),
     /// It cannot be used at all.
@@ -28,7 +28,7 @@ pub enum DatasetError {
 /// Why a call has no result.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// The dataset cannot be reached, and is not asked again until
+    /// The dataset cannot be reached, and is not called again until
     /// [`Reach::ask_again`].
     Away,
     /// The dataset cannot be used at all, or somebody asked to stop.
@@ -51,8 +51,8 @@ pub struct DatasetAway {
     pub error: DatasetStoreError,
 }
 
-/// A dataset, which is asked again after a failure until it does not answer at
-/// all. Then, it is left alone.
+/// A dataset whose calls are retried. Once every attempt has failed, it is not
+/// called any more.
 #[derive(Debug)]
 pub(crate) struct Reach<'a> {
     dataset: &'a dyn DatasetStore,
@@ -66,17 +66,17 @@ impl<'a> Reach<'a> {
         Self { dataset, away: None, repeated: 0 }
     }
 
-    /// Why the dataset cannot be reached; `None` if nothing is known against it.
+    /// Why the dataset cannot be reached; `None` if it can, as far as is known.
     pub(super) const fn away(&self) -> Option<&DatasetAway> {
         self.away.as_ref()
     }
 
-    /// Forgets that the dataset could not be reached.
+    /// Lets the dataset be called again.
     pub(super) fn ask_again(&mut self) {
         self.away = None;
     }
 
-    /// Makes a call until it is answered.
+    /// Makes a call until it succeeds, within the limits.
     pub(super) fn call<T>(
         &mut self,
         pace: &mut dyn Pace,
@@ -107,7 +107,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// As [`Self::call`], for callers that cannot go on without the dataset.
+    /// Like [`Self::call`], for callers that cannot continue without the
+    /// dataset.
     pub(crate) fn ask<T>(
         &mut self,
         pace: &mut dyn Pace,

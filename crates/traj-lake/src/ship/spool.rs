@@ -1,5 +1,5 @@
-//! Files that are finished and could not be sent yet. A dataset of its own, on
-//! this host, with a limit: the oldest files are dropped, and counted.
+//! Finished files that could not be sent yet: a separate dataset on this host,
+//! with a limit. The oldest files are dropped and counted.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -65,9 +65,9 @@ impl<'a> Spool<'a> {
         self.store.get(&name(number, key)?)
     }
 
-    /// Keeps the files of a segment, instead of those that wait under the same
-    /// names. Returns how many segments were dropped for it, or instead of it if it
-    /// is too large.
+    /// Keeps the files of a segment, in place of those that wait under the same
+    /// names. Returns how many segments were dropped: older ones to make room,
+    /// or this one if it is too large.
     pub(super) fn add(
         &mut self,
         files: &[(SegmentKey, Vec<u8>)],
@@ -104,7 +104,8 @@ impl<'a> Spool<'a> {
         Ok(dropped)
     }
 
-    /// Forgets a segment. The row that makes it count goes first.
+    /// Removes a segment. Its totals, without which it does not count, go
+    /// first.
     pub(super) fn remove(&mut self, number: u64) -> Result<(), DatasetStoreError> {
         if let Some(segment) = self.waiting.get(&number) {
             for key in segment.keys.iter().rev() {
@@ -116,7 +117,7 @@ impl<'a> Spool<'a> {
     }
 }
 
-/// The name of a file: numbers count up, whatever the clock does.
+/// The name of a file. Its number grows, whatever the clock does.
 fn name(number: u64, key: &SegmentKey) -> Result<DatasetKey, DatasetStoreError> {
     DatasetKey::parse(format!("{number:012}/{key}")).map_err(DatasetStoreError::failed)
 }

@@ -19,7 +19,7 @@ use crate::stored_file::{DamagedFile, SegmentFacts};
 /// The column with payloads, as JSON.
 const DATA: &str = "data";
 
-/// A file that is as it was written.
+/// A file that is unchanged.
 #[derive(Debug, Default)]
 pub(super) struct CheckedFile {
     pub(super) rows: Vec<FoundRows>,
@@ -27,8 +27,8 @@ pub(super) struct CheckedFile {
 }
 
 impl CheckedFile {
-    /// Reads a file. One that is not named like a segment was written by a
-    /// compaction, and states nothing about itself.
+    /// Reads a file. A file without the name of a segment was written by a
+    /// compaction and has no metadata.
     pub(super) fn read(
         name: &str,
         table: Table,
@@ -162,8 +162,8 @@ impl<'b> Columns<'b> {
         }
     }
 
-    /// Checks that the first row belongs into this directory. Revisions stay where
-    /// the first one was.
+    /// Checks that the first row belongs in this directory. All revisions are
+    /// in the directory of the first one.
     fn check_place(&self, key: &SegmentKey) -> Result<(), DamagedFile> {
         let host = self.text("host_id", 0).unwrap_or_default();
         let is_of_host = host.starts_with(&key.name.host);

@@ -8,7 +8,7 @@ use crate::{DatasetRoot, RootError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Job {
-    /// Writes the files of a finished day into few large ones.
+    /// Writes the files of a finished day into a few large ones.
     Compact(Day),
     /// Registers the files as tables of Apache Iceberg.
     Iceberg,
