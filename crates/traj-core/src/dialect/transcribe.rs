@@ -1,8 +1,8 @@
 //! Writes the facts of any run as rows of an OpenClaw session: a transcript of
 //! version 3, and a sidecar for what a transcript cannot state.
 //!
-//! Facts of a recorder go to the sidecar and all others to the transcript, so that
-//! two witnesses of one run stay two witnesses. What neither file can state is
+//! Facts of a recorder go to the sidecar and all others to the transcript, so
+//! that a run with two sources keeps both. What neither file can state is
 //! counted.
 
 mod rows;

@@ -90,7 +90,8 @@ impl Program {
     }
 }
 
-/// The sessions of a database, in no particular order, and who keeps them.
+/// The sessions of a database, in no particular order, and the program that
+/// keeps them.
 ///
 /// # Errors
 /// [`GatherError::UnknownProgram`], or when the database cannot be read.

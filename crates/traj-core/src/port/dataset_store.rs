@@ -85,7 +85,7 @@ pub enum DatasetStoreError {
         /// Why.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The store refuses these credentials, or has no place of this name.
+    /// The store refuses these credentials, or has no bucket of this name.
     #[error("the dataset cannot be used with these credentials or under this name")]
     Denied {
         /// Why.

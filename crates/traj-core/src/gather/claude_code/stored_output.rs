@@ -1,4 +1,4 @@
-//! Long output of tools, which newer versions keep in files of its own.
+//! Long output of tools, which newer versions keep in separate files.
 //!
 //! The row of such a result has the beginning of the output, and the name of the
 //! file. The whole output is added to the row.
@@ -12,7 +12,7 @@ use crate::limits::Reading;
 use crate::port::Sources;
 use crate::run::Content;
 
-/// More output than this is not added: the row says how it begins.
+/// Longer output is not added; the row has its beginning.
 const LONGEST: usize = Reading::standard().stored_output_bytes;
 
 /// The files with output of one session.

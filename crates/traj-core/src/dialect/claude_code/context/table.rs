@@ -278,7 +278,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// Says where a part is, unless that is known.
+    /// Records where a part is, unless that is known already.
     fn set(&mut self, number: u32, basis: TableBasis, check: ContextCheck, rows: Vec<Range<u64>>) {
         let check = self.judged(check);
         if let Some(part) = self.parts.get_mut(number as usize)

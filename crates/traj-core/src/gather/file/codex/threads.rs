@@ -229,8 +229,9 @@ impl<'f> Threads<'f> {
         Ok(None)
     }
 
-    /// The directories in which the file of a thread can be: that of the session, and
-    /// those of the day on which the thread began, wherever on earth that was.
+    /// The directories in which the file of a thread can be: that of the
+    /// session, and those of the day on which the thread began, in any time
+    /// zone.
     fn folders(&self, id: &str) -> Vec<String> {
         let mut folders = vec![self.folder.to_owned()];
         if let (Some(days), Some(began)) = (folder_of_days(self.folder), began(id)) {
