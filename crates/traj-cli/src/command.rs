@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Import(import::Arguments),
     #[command(about = "List sessions")]
     Sessions(sessions::Arguments),
-    #[command(about = "Print the newest events of a session and follow it")]
+    #[command(about = "Print the newest events of a session, or follow it")]
     Tail(tail::Arguments),
     #[command(about = "Shorten past tool results, or undo that")]
     Trim(trim::Arguments),

@@ -69,16 +69,16 @@ pub enum ShipError {
     #[error(transparent)]
     Damaged(#[from] DamagedFile),
     /// The log of this host cannot be used.
-    #[error("what was shipped cannot be remembered")]
+    #[error("cannot use the log of what was shipped")]
     Log(#[from] LineLogError),
     /// The files that wait cannot be kept.
-    #[error("files that wait to be sent cannot be kept")]
+    #[error("cannot keep the files that wait to be sent")]
     Spool(#[source] DatasetStoreError),
     /// The session changed while it was shipped. It can be shipped again later.
     #[error("the session changed while it was shipped")]
     Changed,
     /// Another file has the session id. Two files must not take turns.
-    #[error("another file has the same session id, and is shipped")]
+    #[error("another file with the same session id is shipped instead")]
     SameSession,
     /// Other processes kept shipping the same session at the same time.
     #[error("other processes ship the same session at the same time")]

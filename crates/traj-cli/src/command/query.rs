@@ -56,7 +56,7 @@ enum ReportName {
     Cost,
     /// What fails, and how often
     Errors,
-    /// Where the time of tools goes
+    /// Which tools take the most time
     SlowTools,
     /// What goes wrong first
     FirstFailures,

@@ -35,7 +35,7 @@ pub enum SendError {
         code: u16,
     },
     /// The receiver stayed busy.
-    #[error("the receiver was busy (status {code}) each time, {attempts} times")]
+    #[error("the receiver was busy {attempts} times in a row (status {code})")]
     Busy {
         /// Its last status code.
         code: u16,

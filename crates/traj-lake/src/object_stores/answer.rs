@@ -51,17 +51,17 @@ pub(super) enum Fault {
     #[error("the store does not support the request: status {status}{}", of(code.as_deref()))]
     Unsupported { status: u16, code: Option<String> },
     /// The address is not encrypted.
-    #[error("the address of the store is not https, and not on this machine")]
+    #[error("the address of the store must use https, unless it is on this machine")]
     NotEncrypted,
     /// The certificate of the store is not trusted.
     #[error("the certificate of the store is not trusted")]
     Untrusted { source: Arc<ureq::Error> },
     /// No complete response arrived.
-    #[error("no complete answer came from the store")]
+    #[error("the store did not send a complete response")]
     Unreachable { source: Arc<ureq::Error> },
     /// The response is not a list: it may come from a captive portal. The
     /// client would take it for an empty list.
-    #[error("the list of files is not understood")]
+    #[error("the list of files is invalid")]
     NoList,
     /// The file is too large to be read.
     #[error("the file is too large")]

@@ -43,7 +43,7 @@ impl fmt::Debug for StoreEnvironment {
 #[non_exhaustive]
 pub enum OpenError {
     /// The dataset is a directory.
-    #[error("the dataset is a directory, and not in an object store")]
+    #[error("the dataset is a directory, not in an object store")]
     Directory,
     /// Credentials are missing.
     #[error("the environment has no credentials for the store: set {variables}")]
@@ -52,7 +52,7 @@ pub enum OpenError {
         variables: &'static str,
     },
     /// A value cannot be used.
-    #[error("{variable} is not what it must be")]
+    #[error("{variable} has an invalid value")]
     Value {
         /// The variable.
         variable: &'static str,

@@ -20,16 +20,16 @@ use crate::terminal_text::escape_control;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Removes a session of any host from a dataset, with all its revisions. A note with \
-                  a digest of its id stays in the dataset, so that no host ships it again.\n\nFiles \
-                  of a compaction hold many sessions. They are not changed; if they have rows of \
-                  the session, they are listed, and the exit code is 1.",
+                  a digest of its id stays in the dataset, so that no host ships it again.\n\nCompacted \
+                  files contain many sessions and are not changed. Those with rows of the session \
+                  are listed, and the exit code is 1.",
     after_help = concat!(
         "Examples:\n",
         "  traj lake forget 0197f2c4-52a7-7c31-9d7a-b4c0c2a0f9e1 --at s3://bucket/runs --dry-run\n",
         "  traj lake forget 0197f2c4-52a7-7c31-9d7a-b4c0c2a0f9e1 --at file:///srv/lake --yes\n",
         "\n",
-        "Exit codes: 0 removed · 1 it is not in the dataset, or cannot be removed, or files of a \
-         compaction still have rows of it · 2 wrong usage, or nobody agreed · 128+N ended by \
+        "Exit codes: 0 removed · 1 it is not in the dataset, or cannot be removed, or compacted \
+         files still have rows of it · 2 wrong usage, or not confirmed · 128+N ended by \
          signal N"
     )
 )]

@@ -22,16 +22,16 @@ const SHOWN: usize = 20;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Checks a dataset: that every file has the rows that it states, under the right \
-                  name; that no event of a session is missing or there twice; and that the current \
-                  rules find no secret, in old revisions too. Reads every file, and changes nothing.",
+    long_about = "Checks that every file of a dataset has the right name and the rows that it states, \
+                  that no event of a session is missing or duplicated, and that the current rules \
+                  find no secret, old revisions included. Reads every file and changes nothing.",
     after_help = concat!(
         "Examples:\n",
         "  traj lake verify --at file:///srv/lake\n",
         "  traj lake verify --at s3://bucket/runs --json\n",
         "\n",
-        "Exit codes: 0 complete, as it was written, and free of secrets · 1 it cannot be read, or \
-         has no files · 2 wrong usage · 3 secrets were found · 4 files are damaged or events are \
+        "Exit codes: 0 complete, unchanged and free of secrets · 1 it cannot be read, or has no \
+         files · 2 wrong usage · 3 secrets were found · 4 files are damaged or events are \
          missing · 128+N ended by signal N"
     )
 )]
@@ -184,7 +184,7 @@ fn describe(verified: &LakeVerified) -> String {
     let problems = all(verified.problems.len(), verified.problems_omitted);
     let findings = all(verified.findings.len(), verified.findings_omitted);
     lines.push(if problems + findings == 0 {
-        "complete, as it was written, and free of secrets".to_owned()
+        "complete, unchanged and free of secrets".to_owned()
     } else {
         format!("{}, {}", counted(problems, "problem"), counted(findings, "finding"))
     });
