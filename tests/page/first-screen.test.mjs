@@ -92,7 +92,7 @@ test('the failure card steps through all failures', async () => {
 
 test('every line worth a look leads to its event', async () => {
   const tab = await opened(html);
-  assert.equal(await tab.count('.look li'), 8);
+  assert.equal(await tab.count('.look li'), 7, 'six lines of the run, then its warnings');
   await tab.clickText('.look button', 'Longest wait');
   assert.equal(await tab.hash(), `#e${facts.at.approval + 1}`);
   await tab.clickText('.look button', 'Compacted once');
