@@ -54,7 +54,7 @@ pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
 pub(crate) use title::given_title;
 
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::run::{Place, RunEvent};
 
 /// The file format of a program, or one of ours.
@@ -208,6 +208,14 @@ impl Dialect {
             Self::OtlpJson => otlp_json::decode(row, place, emit),
         }
     }
+}
+
+/// A row that `gather` makes of a part of a document, without its content.
+fn gathered_row<'r>(name: &'static str, number: u64) -> Object<'r> {
+    let mut row = Object::with_capacity(8);
+    row.push("type", name);
+    row.push("number", number);
+    row
 }
 
 /// A string member.

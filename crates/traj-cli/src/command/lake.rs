@@ -1,4 +1,4 @@
-//! `traj lake`: looks after a dataset of many hosts.
+//! `traj lake`: maintains a dataset of many hosts.
 //!
 //! - `scripts`: what query engines need to read it;
 //! - `verify`, `forget`: its files.

@@ -172,7 +172,7 @@ impl DuckDb<'_> {
         })
     }
 
-    /// Starts it, and passes the script on a thread of its own: an answer may
+    /// Starts it, and passes the script on a separate thread: an answer may
     /// begin before the script ends.
     fn with_script(&self, form: &str, script: &str) -> Result<Child, CommandError> {
         let mut child = self.start(form, Stdio::inherit())?;

@@ -1,8 +1,8 @@
-//! `traj ship`: sessions onto a dataset of many hosts, each event once.
+//! `traj ship`: stores sessions in a dataset of many hosts, each event once.
 //!
 //! - `memory`: what this host remembers about a dataset;
 //! - `subjects`: what to ship;
-//! - `round`: ships each session as far as the dataset does not have it;
+//! - `round`: ships the part of each session that the dataset does not have;
 //! - `report`: what is printed;
 //! - `watch`: rounds until somebody asks to stop.
 

@@ -32,8 +32,8 @@ impl Host {
         })
     }
 
-    /// How this host is called in datasets: a digest of its name, with a salt that
-    /// is created on first use and that only its owner can read.
+    /// The name of this host in datasets: a digest of its own name, with a salt
+    /// that is created on first use and that only the owner can read.
     pub(crate) fn host_id(&self) -> Result<HostId, CommandError> {
         let cannot = || CommandError::failure("cannot use the salt of this host's name");
         let Some(state_dir) = self.facts.state_dir() else {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use traj_export::Pace;
 
-/// How often is looked whether somebody asked to stop.
+/// How often to check whether somebody asked to stop.
 pub(crate) const GLANCE: Duration = Duration::from_millis(100);
 
-/// Waits, but not after somebody asked to stop.
+/// Waits until the time is up or somebody asks to stop.
 #[derive(Debug)]
 pub(crate) struct Waits {
     stop: Arc<AtomicBool>,

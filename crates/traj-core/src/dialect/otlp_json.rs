@@ -11,7 +11,7 @@
 mod facts;
 
 use super::numbered_facts::numbered_facts;
-use super::{Dialect, said, text};
+use super::{Dialect, gathered_row, said, text};
 use crate::json::{Json, Object};
 use crate::run::{Place, RunEvent, Thread};
 
@@ -75,10 +75,7 @@ impl SpanRow {
 
     /// The row, with a number of its own.
     pub(crate) fn row<'r>(self, number: u64) -> Object<'r> {
-        let mut row = Object::with_capacity(8);
-        row.push("type", self.name());
-        row.push("number", number);
-        row
+        gathered_row(self.name(), number)
     }
 }
 

@@ -17,7 +17,7 @@ pub enum TraceAnswer {
     Busy {
         /// Its status code.
         code: u16,
-        /// How long it wants to be left alone.
+        /// How long it asks to wait.
         retry_after: Option<Duration>,
     },
     /// It does not take the request.

@@ -4,6 +4,7 @@
 //! - this file: the state of a pass, and how markers are written;
 //! - `walk`: values, members and lists;
 //! - `streams`: the events of a list, joined before they are judged;
+//! - `answers`: an answer, read with the prompt before it;
 //! - `member`: the role of a member, by its name;
 //! - `naming`: what an object says about its value;
 //! - `columns`: tables as lists of column names and rows;
@@ -19,6 +20,8 @@ mod naming;
 mod propagate;
 pub(super) mod streams;
 mod string;
+#[cfg(test)]
+mod twice;
 mod walk;
 
 use std::borrow::Cow;

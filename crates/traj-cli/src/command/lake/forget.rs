@@ -62,7 +62,7 @@ struct Forgotten {
     files: Vec<String>,
     /// How many bytes they have.
     bytes: u64,
-    /// Files of a compaction that still have rows of the session.
+    /// Compacted files that still have rows of the session.
     compacted: Vec<String>,
 }
 

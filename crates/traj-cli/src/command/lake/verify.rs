@@ -41,7 +41,7 @@ pub(super) struct VerifyArguments {
     at: String,
 }
 
-/// What is in a dataset, and what is wrong with it.
+/// The content of a dataset, and its problems.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LakeVerified {
@@ -59,13 +59,13 @@ struct LakeVerified {
     replaced: u64,
     /// How many files of events have no totals yet: their host was interrupted.
     unfinished: u64,
-    /// How many files a compaction wrote.
+    /// How many compacted files there are.
     compacted: u64,
-    /// What is wrong: at most the first 1,000 problems.
+    /// The first problems, at most 1,000.
     problems: Vec<LakeProblem>,
     /// How many further problems there are.
     problems_omitted: u64,
-    /// What the current rules would hide: at most the first 1,000 findings.
+    /// What the current rules would hide: the first findings, at most 1,000.
     findings: Vec<LakeFinding>,
     /// How many further findings there are.
     findings_omitted: u64,

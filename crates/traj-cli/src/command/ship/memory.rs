@@ -35,11 +35,11 @@ pub(super) struct ShipMemory {
 pub(crate) struct DatasetStatus {
     /// The dataset.
     pub(crate) dataset: String,
-    /// When it was last tried to ship to it.
+    /// When traj last tried to ship to it.
     pub(crate) tried_at: Option<String>,
     /// When the dataset last had everything that was to be shipped.
     pub(crate) complete_at: Option<String>,
-    /// How many sessions were not in it as they were, after the last try.
+    /// How many sessions it lacked, or had in an older state, at the last attempt.
     pub(crate) behind: u64,
     /// How many segments wait on this host.
     pub(crate) waiting: u64,
@@ -47,7 +47,7 @@ pub(crate) struct DatasetStatus {
     pub(crate) waiting_bytes: u64,
     /// How many segments were ever dropped because too many waited.
     pub(crate) dropped: u64,
-    /// Why the last try was not a success; null if it was.
+    /// Why the last attempt failed; null if it did not.
     pub(crate) last_error: Option<String>,
 }
 

@@ -12,19 +12,19 @@ use crate::terminal_text::escape_control;
 /// How many sessions that were not shipped are named.
 const SHOWN_PROBLEMS: usize = 10;
 
-/// What became of the sessions.
+/// The outcome of the sessions.
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ShipReport {
     /// The dataset.
     pub(super) dataset: String,
-    /// How this host is called in it.
+    /// The name of this host in it.
     pub(super) host_id: String,
     /// Whether nothing was changed, because of `--dry-run`.
     pub(super) dry_run: bool,
     /// How many sessions were looked at.
     pub(super) sessions: u64,
-    /// How many of them the dataset had already, as they are.
+    /// How many of them the dataset already had in their current state.
     pub(super) unchanged: u64,
     /// How many of them were shipped.
     pub(super) shipped: u64,
@@ -46,7 +46,7 @@ pub(super) struct ShipReport {
     pub(super) bytes: u64,
     /// How many requests had to be repeated.
     pub(super) repeated: u64,
-    /// How many segments were sent that had waited.
+    /// How many waiting segments were sent.
     pub(super) sent_later: u64,
     /// What waits on this host.
     pub(super) spool: Waiting,
@@ -89,7 +89,7 @@ pub(super) struct ShipProblem {
 }
 
 impl ShipReport {
-    /// Adds what became of a session.
+    /// Adds the outcome of a session.
     pub(super) fn add(&mut self, shipped: &SessionShipped) {
         if shipped.is_forgotten {
             self.forgotten += 1;
@@ -112,7 +112,7 @@ impl ShipReport {
         self.unchanged += u64::from(!is_forgotten);
     }
 
-    /// How many sessions the dataset does not have as they are.
+    /// How many sessions the dataset does not have in their current state.
     pub(super) const fn behind(&self) -> u64 {
         self.failed + self.waiting
     }

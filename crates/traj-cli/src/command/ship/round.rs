@@ -1,4 +1,4 @@
-//! Ships each session as far as the dataset does not have it.
+//! Ships the part of each session that the dataset does not have.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl<'j, 'a> Round<'j, 'a> {
         Ok(())
     }
 
-    /// What became of everything so far.
+    /// The outcome so far.
     pub(super) fn report(&self) -> ShipReport {
         let away = self.shipper.away();
         let causes = |error: &dyn std::error::Error| {
@@ -117,8 +117,8 @@ impl<'j, 'a> Round<'j, 'a> {
         }
     }
 
-    /// Notes what became of a session. Only what concerns all of them ends the
-    /// round.
+    /// Records the outcome of a session. Only an error that concerns all
+    /// sessions ends the round.
     fn note(&mut self, path: &Path, outcome: Result<(), CommandError>) -> Result<(), CommandError> {
         self.report.sessions += 1;
         if self.waits.is_stopped() {
@@ -186,7 +186,7 @@ impl<'j, 'a> Round<'j, 'a> {
         Ok(())
     }
 
-    /// What else decides what rows look like: the program and the prices.
+    /// What else determines the rows: the program and the prices.
     fn versions(&self) -> String {
         use std::hash::{Hash as _, Hasher as _};
         let mut hasher = std::collections::hash_map::DefaultHasher::new();

@@ -155,24 +155,7 @@ pub(super) fn names_secret_field(object: &Object<'_>, names: NameTable) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use crate::json::Json;
-    use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
-
-    fn redacted(text: &str) -> String {
-        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        let once = redactor.json(Json::parse(text).unwrap(), &mut RedactionReport::new());
-        let once = once.into_inner();
-        let printed = compact(&once);
-        let again = redactor.json(once, &mut RedactionReport::new()).into_inner();
-        assert_eq!(compact(&again), printed, "redacting twice changes nothing");
-        printed
-    }
-
-    fn compact(value: &Json<'_>) -> String {
-        let mut out = String::new();
-        value.write_compact(&mut out);
-        out
-    }
+    use super::super::twice::redacted;
 
     #[test]
     fn an_answer_to_a_prompt_is_hidden() {

@@ -110,7 +110,7 @@ fn by_operator(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usi
         return true;
     }
     if let Some(value) =
-        operator::behind_accessors(scan, after).or_else(|| operator::expected(scan, after))
+        operator::after_accessors(scan, after).or_else(|| operator::expected(scan, after))
     {
         quoted_only(scan, label, value);
         return true;

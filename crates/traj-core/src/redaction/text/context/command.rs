@@ -336,7 +336,7 @@ fn nth_word(scan: &mut ContextScan<'_>, end: usize, number: usize) {
         }
         place = scan.skip_blanks(place + length.max(1));
     }
-    // `secret 0 …`: the digit tells how a device stores the value.
+    // `secret 0 …`: the digit states how a device stores the value.
     if scan.byte(place).is_ascii_digit() && scan.byte(place + 1) == b' ' {
         place = scan.skip_blanks(place + 2);
     }

@@ -205,7 +205,8 @@ pub(super) fn only_word_of_more(scan: &ContextScan<'_>, value: reading::ValueSpa
         && scan.byte(value.end + 1).is_ascii_alphabetic()
 }
 
-/// Whether a value is a long number, or noise with spaces like the salts of a site.
+/// Whether a value is a long number, or random text with spaces, like the salts
+/// of a site.
 pub(super) fn is_noise(value: &[u8]) -> bool {
     let classes = Classes::of(value);
     value.len() >= 14 && classes.digit == value.len()

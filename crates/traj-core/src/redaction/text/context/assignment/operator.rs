@@ -85,7 +85,7 @@ pub(super) fn declared(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
 }
 
 /// `{ get; set; } = "…"`: where the value of a property begins.
-pub(super) fn behind_accessors(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
+pub(super) fn after_accessors(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
     if scan.byte(after) != b'{' {
         return None;
     }

@@ -1,5 +1,5 @@
-//! What the texts of programs and documents look like that stand where a secret
-//! could: paths, templates, translations, types, lengths of time.
+//! Harmless texts that programs and documents have in place of a secret: paths,
+//! templates, translations, types, durations.
 
 use crate::redaction::field_name::FOREIGN_LABELS;
 use crate::redaction::paths::starts_with_label;

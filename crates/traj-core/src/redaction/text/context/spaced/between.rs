@@ -95,7 +95,8 @@ fn direct(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     is_secret
 }
 
-/// `secret 0 value`, `password 7 value`: the digit tells how a device stores it.
+/// `secret 0 value`, `password 7 value`: the digit states how a device stores
+/// it.
 fn level(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     let is_level = scan.byte(start).is_ascii_digit() && scan.byte(start + 1) == b' ';
     if !is_level || label.class.frame().is_none() {
