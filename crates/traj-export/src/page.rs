@@ -1,10 +1,10 @@
 //! A bundle as one HTML file that opens anywhere and loads nothing.
 //!
 //! The page contains the files of the bundle byte for byte, in compressed
-//! chunks. An index says what each event is and where its texts are, so that the
-//! script shows the few that are in sight. The script decides nothing about a
-//! run: that is done here, by the run model. `docs/format/page-v1.md` describes
-//! the format.
+//! chunks. An index says what each event is and where its texts are, so that
+//! the script shows the few that are visible. The script decides nothing about
+//! a run: that is done here, by the run model. `docs/format/page-v1.md`
+//! describes the format.
 //!
 //! - `files`: the files as chunks, each text once;
 //! - `paths`, `notes`: where the texts of steps are;

@@ -1,6 +1,6 @@
-//! What leaves this host: when it is sent again, and traces.
+//! Sends what leaves this host.
 //!
-//! - `retry`: when something that failed is tried again;
+//! - `retry`: when a failed attempt is repeated;
 //! - `traces`: sends traces to a receiver, with the feature `otlp`.
 
 mod retry;

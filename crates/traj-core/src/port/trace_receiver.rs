@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// What a receiver answers to a request.
+/// The answer of a receiver to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceAnswer {
@@ -20,12 +20,12 @@ pub enum TraceAnswer {
         /// How long it asks to wait.
         retry_after: Option<Duration>,
     },
-    /// It does not take the request.
+    /// It refuses the request.
     Refused {
         /// Its status code.
         code: u16,
     },
-    /// It points to another address. Nothing is sent there.
+    /// It redirects to another address. Nothing is sent there.
     Elsewhere {
         /// Its status code.
         code: u16,

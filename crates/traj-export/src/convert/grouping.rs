@@ -30,7 +30,7 @@ pub(super) struct Grouping {
     open: BTreeMap<Option<String>, OpenMessage>,
 }
 
-/// A message that may go on.
+/// A message that may continue.
 #[derive(Debug, Default)]
 struct OpenMessage {
     message: Message,

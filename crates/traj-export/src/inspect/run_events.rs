@@ -100,9 +100,9 @@ pub fn read_run_events(
     Ok(reader.counts.too_long)
 }
 
-/// Reads what the manifest and the events of a bundle state, in this order, until
-/// `visit` breaks. Facts of the manifest are on line 0. Returns how many rows are
-/// too long to read.
+/// Reads what the manifest of a bundle states, and then what its events state,
+/// until `visit` breaks. Facts of the manifest are on line 0. Returns how many
+/// rows are too long to read.
 pub(crate) fn read_facts(
     bundle: &dyn BundleSource,
     visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,

@@ -167,7 +167,7 @@ fn plain_lengths(bytes: u64) -> Vec<u64> {
     lengths
 }
 
-/// How a redaction marker begins.
+/// The beginning of a redaction marker.
 const MARKER: &[u8] = b"<redacted:";
 
 /// Finds rows, and the chunks that they form.

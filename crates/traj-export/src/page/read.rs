@@ -84,8 +84,8 @@ impl PageBundle {
             && beginning == BEGINNING.as_bytes()
     }
 
-    /// Opens a page. Its head says which files it contains; nothing of that is
-    /// believed before it was compared with the chunks.
+    /// Opens a page. Its head says which files it contains; none of that is
+    /// trusted before it was compared with the chunks.
     ///
     /// # Errors
     /// If it is not a page, or is damaged.

@@ -1,4 +1,4 @@
-//! Where a page goes: into a file, or into a comparison with another page.
+//! The destination of a page: a file, or a comparison with another page.
 
 use std::io::{self, Write};
 

@@ -1,12 +1,12 @@
-//! When something that failed is tried again: after a pause that doubles each
-//! time, varies at random, and is never shorter than the other side asks for.
+//! When a failed attempt is repeated: after a pause that doubles each time,
+//! varies at random, and is never shorter than the peer asks for.
 
 use std::time::Duration;
 
 /// The first pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// What waiting needs from its surroundings.
+/// Waits between attempts.
 pub trait Pace {
     /// Waits. Returns false if somebody asked to stop.
     fn wait(&mut self, pause: Duration) -> bool;
@@ -15,26 +15,26 @@ pub trait Pace {
     fn random(&mut self) -> u64;
 }
 
-/// How often something is tried, and how long the pauses are.
+/// The number of attempts, and the length of the pauses between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two limits")]
 pub struct RetryLimits {
-    /// How often it is tried at most.
+    /// The most attempts.
     pub attempts: u32,
-    /// The longest pause that is waited.
+    /// The longest pause.
     pub longest_pause: Duration,
 }
 
-/// Why something is not tried again.
+/// Why there is no further attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GaveUp {
-    /// It failed this many times.
+    /// Every attempt failed.
     Failed {
-        /// How often it was tried.
+        /// How many there were.
         attempts: u32,
     },
-    /// The other side asks for a longer pause than is acceptable.
+    /// The peer asks for a longer pause than is acceptable.
     TooLong {
         /// The pause.
         asked: Duration,
@@ -57,8 +57,8 @@ impl Attempts {
         Self { limits, failed: 0 }
     }
 
-    /// Notes that an attempt failed, and waits before the next. The other side
-    /// may have asked for a pause.
+    /// Records a failed attempt, and waits before the next one. The peer may
+    /// have asked for a pause.
     ///
     /// # Errors
     /// If there is no next attempt.

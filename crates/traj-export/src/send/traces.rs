@@ -22,13 +22,13 @@ const LIMITS: RetryLimits = RetryLimits { attempts: 6, longest_pause: Duration::
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The receiver does not take a request.
+    /// The receiver refused a request.
     #[error("the receiver refused a request with status {code}")]
     Refused {
         /// Its status code.
         code: u16,
     },
-    /// The receiver points elsewhere.
+    /// The receiver redirects to another address.
     #[error("the receiver points to another address (status {code}), and nothing is sent there")]
     Elsewhere {
         /// Its status code.

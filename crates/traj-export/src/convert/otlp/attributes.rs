@@ -1,10 +1,12 @@
 //! Attributes of spans.
 //!
-//! The conventions for generative AI are still in development. The names are those of
-//! the registry (`model/gen-ai/registry.yaml`) of `open-telemetry/semantic-conventions-genai`
-//! at commit `e8fc5751506258db1459d1bde47994e01dee922e`. `tests/formats/check.py` compares
-//! them with a published list. They are spelled out here, so that a change of the
-//! conventions does not change what is written. Names of ours begin with `traj.`.
+//! The conventions for generative AI are still in development. The names are
+//! those of the registry (`model/gen-ai/registry.yaml`) of
+//! `open-telemetry/semantic-conventions-genai` at commit
+//! `e8fc5751506258db1459d1bde47994e01dee922e`. `tests/formats/check.py`
+//! compares them with a published list. They are spelled out here, so that a
+//! change of the conventions does not change what is written. Our own names
+//! begin with `traj.`.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue};

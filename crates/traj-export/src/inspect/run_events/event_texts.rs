@@ -30,7 +30,7 @@ struct KeptText {
     bytes: u64,
 }
 
-/// What rows lacked after their texts were put back.
+/// What rows still lack after their texts were put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LackingTexts {
     /// Texts that only begin in their row.
@@ -80,7 +80,7 @@ impl EventTexts {
         })
     }
 
-    /// What the rows lacked that were read since the last call.
+    /// What the rows that were read since the last call still lack.
     pub(crate) fn take_lacking(&mut self) -> LackingTexts {
         std::mem::take(&mut self.lacking)
     }

@@ -10,7 +10,7 @@ pub struct StoryDetail {
     pub texts: TextAmount,
     /// Whether reasoning becomes a step.
     pub has_reasoning: bool,
-    /// Whether everything becomes a step that the run states: also hooks, and
+    /// Whether everything that the run states becomes a step, also hooks and
     /// how it was set up.
     pub is_complete: bool,
 }

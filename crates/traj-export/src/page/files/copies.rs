@@ -147,7 +147,7 @@ impl KnownStrings {
         self.finder = finder;
     }
 
-    /// Counts rows, and remembers the strings of a row that is over.
+    /// Counts rows, and remembers the strings of a complete row.
     fn pass(&mut self, bytes: &[u8]) {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {

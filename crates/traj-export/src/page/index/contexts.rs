@@ -65,7 +65,7 @@ struct Since {
 }
 
 impl PageContexts {
-    /// Reads the requests of a bundle. Other agents do not write them down.
+    /// Reads the requests of a bundle. Other agents do not record them.
     pub(in crate::page) fn read(
         bundle: &dyn BundleSource,
         summary: &Summary,

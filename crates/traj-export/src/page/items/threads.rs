@@ -44,7 +44,7 @@ impl Threads {
         number
     }
 
-    /// Finds out when a model call began that does not say so: when the model
+    /// Finds out when a model call began if it does not say so: when the model
     /// got the prompt or the last result.
     pub(super) fn hand_over(&mut self, item: &mut Item) {
         let Some(last) = self.handed_over.get_mut(usize::from(item.thread)) else { return };

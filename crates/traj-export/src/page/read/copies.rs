@@ -6,7 +6,7 @@ use super::{ChunkContent, FileContent, PageBytes, damaged};
 use crate::page::files::CHUNK_BYTES;
 use crate::page::files::copies::COPY;
 
-/// The rows of the events, for those who refer to them.
+/// The rows of the events, for files that refer to them.
 #[derive(Debug)]
 pub(super) struct EventRows<'p> {
     source: &'p dyn Source,
