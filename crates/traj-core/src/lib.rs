@@ -33,8 +33,9 @@
 //!
 //! Recorded data flows one way: [`capture::Capture`] redacts an
 //! [`event::Event`] and cuts it to its limits, the writer of the file numbers
-//! the line, and from then on the line is only read. Sinks accept only
-//! [`redaction::Redacted`] values, and only redaction can make those.
+//! the line, and from then on the line is only read. Sidecars and bundles
+//! accept only [`redaction::Redacted`] values, and only redaction can make
+//! those.
 //!
 //! ```
 //! use traj_core::capture::Capture;

@@ -231,12 +231,12 @@ const LONGEST_KIND: usize = 100;
 struct EventReader {
     fold: Fold,
     /// Whether a line that is not an event was reported; one is enough.
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl EventReader {
     fn new(prices: Prices) -> Self {
-        Self { fold: Fold::new(prices), is_told: false }
+        Self { fold: Fold::new(prices), is_reported: false }
     }
 
     fn take_row(&mut self, number: u64, row: EventRow<'_>, summary: &mut Summary) {
@@ -244,8 +244,8 @@ impl EventReader {
             EventRow::Event(event) => self.take(number, event, summary),
             // Counted only; `verify` checks it.
             EventRow::TooLong => summary.events += 1,
-            EventRow::Damaged(problem) if !self.is_told => {
-                self.is_told = true;
+            EventRow::Damaged(problem) if !self.is_reported => {
+                self.is_reported = true;
                 summary.add_problem(&BundleFile::Events.to_string(), Some(number), problem);
             }
             EventRow::Damaged(_) => {}

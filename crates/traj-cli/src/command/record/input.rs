@@ -7,7 +7,7 @@ use traj_core::json::lines::Line;
 use crate::output::CommandOutput;
 
 /// How many lines of each kind are reported one by one on standard error.
-const TOLD_LINES: u64 = 20;
+const REPORTED_LINES: u64 = 20;
 
 /// How many lines of each kind the document lists. The help text states it.
 const LISTED_LINES: usize = 10_000;
@@ -96,9 +96,9 @@ impl Problems {
 
 /// Reports the first lines of a kind, then once that there are more.
 fn tell(count: u64, output: &CommandOutput, note: impl FnOnce() -> String) {
-    if count <= TOLD_LINES {
+    if count <= REPORTED_LINES {
         output.note(&note());
-    } else if count == TOLD_LINES + 1 {
+    } else if count == REPORTED_LINES + 1 {
         output.note("and more; --json lists the line numbers");
     }
 }
