@@ -1,8 +1,9 @@
 //! `cargo xtask dist`: the archive that people download.
 //!
-//! Contains the optimised binary, completions for every shell, the man page, units
-//! for systemd and launchd, the licences (also of what the page contains) and the README. Its checksum is next to it. With GNU tar, the same
-//! commit gives the same bytes.
+//! Contains the optimised binary, completions for every shell, the man page,
+//! units for systemd and launchd, the licences (also of what the page
+//! contains), the README and the changelog. Its checksum is next to it. With
+//! GNU tar, the same commit gives the same bytes.
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICEN
 const NOTICES: (&str, &str) =
     ("crates/traj-export/src/page/assets/licences.txt", "THIRD-PARTY-PAGE.txt");
 
-/// What starts `traj ship` on a host, below `packaging`.
+/// The units that start `traj ship` on a host, below `packaging`.
 const UNITS: [&str; 4] = [
     "systemd/traj-ship.service",
     "systemd/traj-ship-once.service",

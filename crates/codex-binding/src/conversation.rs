@@ -110,7 +110,8 @@ impl Conversations {
         let reply = match data {
             ConversationData::CliNode { node, session, cwd } => {
                 let timeout = inbound.timeout.unwrap_or(self.options.profile.turn_timeout);
-                let turn = NodeTurn::new(node, session, prompt, cwd, timeout);
+                let turn =
+                    NodeTurn::new(node, session, timeout).with_prompt(prompt).in_directory(cwd);
                 self.node_turn(turn).await
             }
             _ => self.app_server_turn(&queue_key, inbound, &prompt, cancel).await,

@@ -35,7 +35,7 @@
 //! # Columns
 //!
 //! Events have the columns of [`EventTable`](traj_export::EventTable), sessions
-//! those of [`SessionTable`](traj_export::SessionTable), both always with
+//! those of [`SessionTable`](traj_export::SessionTable), both always have
 //! `host_id` and `revision`; the first number of the segment is `segment` in
 //! events and `first_seq` in sessions. Events are sorted by `seq`, which counts
 //! the events of a session from 1 without gaps; `event_id` is a digest of

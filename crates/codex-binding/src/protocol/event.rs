@@ -62,13 +62,13 @@ fn usage(params: &Json<'_>) -> TokenUsage {
     let last = params.get("tokenUsage").and_then(|usage| usage.get("last"));
     let count = |name: &str| last.and_then(|last| last.get(name)).and_then(Json::as_u64);
     let count = |name: &str| count(name).unwrap_or(0);
-    TokenUsage::new(
-        count("inputTokens"),
-        count("cachedInputTokens"),
-        count("outputTokens"),
-        count("reasoningOutputTokens"),
-        count("totalTokens"),
-    )
+    let mut usage = TokenUsage::default();
+    usage.input = count("inputTokens");
+    usage.cached_input = count("cachedInputTokens");
+    usage.output = count("outputTokens");
+    usage.reasoning = count("reasoningOutputTokens");
+    usage.total = count("totalTokens");
+    usage
 }
 
 fn item(value: &Json<'_>) -> Option<ThreadItem> {

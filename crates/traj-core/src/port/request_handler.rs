@@ -53,16 +53,24 @@ pub struct NodeTurn {
 }
 
 impl NodeTurn {
-    /// A turn.
+    /// A turn of a session on a node, with an empty message.
     #[must_use]
-    pub const fn new(
-        node: String,
-        session: String,
-        prompt: String,
-        cwd: Option<String>,
-        timeout: Duration,
-    ) -> Self {
-        Self { node, session, prompt, cwd, timeout }
+    pub const fn new(node: String, session: String, timeout: Duration) -> Self {
+        Self { node, session, prompt: String::new(), cwd: None, timeout }
+    }
+
+    /// Sets the message.
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: String) -> Self {
+        self.prompt = prompt;
+        self
+    }
+
+    /// Sets the agent's working directory on the node.
+    #[must_use]
+    pub fn in_directory(mut self, cwd: Option<String>) -> Self {
+        self.cwd = cwd;
+        self
     }
 }
 

@@ -143,20 +143,6 @@ pub struct TokenUsage {
     pub total: u64,
 }
 
-impl TokenUsage {
-    /// Token counts.
-    #[must_use]
-    pub const fn new(
-        input: u64,
-        cached_input: u64,
-        output: u64,
-        reasoning: u64,
-        total: u64,
-    ) -> Self {
-        Self { input, cached_input, output, reasoning, total }
-    }
-}
-
 impl ThreadEvent {
     /// The turn that an event belongs to.
     #[must_use]
