@@ -1,11 +1,8 @@
 //! Formats of other tools: what it takes to write each, and how large it is, beside
 //! an export of the same session and the bundle that it makes.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use crate::figure::Figure;
-use crate::measure::{self, Usage};
+use crate::measure;
 use crate::{Bench, Outcome};
 
 /// Runs of each command; the median counts.
@@ -41,16 +38,16 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         let mut exports = Vec::new();
         for _ in 0..rounds {
             std::fs::remove_dir_all(folder.join("converted")).ok();
-            exports.push(run_traj(traj, &folder, &export)?);
+            exports.push(measure::traj(traj, &folder, &export)?);
         }
         let export = measure::median_usage(&exports);
-        let bundle = size_of(&folder.join("converted"))?;
+        let bundle = measure::bytes_below(&folder.join("converted"))?;
         for (format, more) in FORMATS {
             let base = ["convert", "s.jsonl", "--to", format, "--output", "out", "--force"];
             let arguments = [&base[..], &["--quiet"], more].concat();
             let mut runs = Vec::new();
             for _ in 0..rounds {
-                runs.push(run_traj(traj, &folder, &arguments)?);
+                runs.push(measure::traj(traj, &folder, &arguments)?);
             }
             let spent = measure::median_usage(&runs);
             let size = std::fs::metadata(folder.join("out"))?.len() as f64;
@@ -68,21 +65,4 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         std::fs::remove_dir_all(folder.join("converted"))?;
     }
     Ok(figures)
-}
-
-fn run_traj(traj: &Path, folder: &Path, arguments: &[&str]) -> std::io::Result<Usage> {
-    let mut command = Command::new(traj);
-    command.current_dir(folder).env("HOME", folder).args(arguments).stdout(Stdio::null());
-    measure::child(&mut command)
-}
-
-/// The bytes of all files in a directory.
-fn size_of(folder: &Path) -> std::io::Result<f64> {
-    let mut bytes = 0.0;
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() { size_of(&entry.path())? } else { metadata.len() as f64 };
-    }
-    Ok(bytes)
 }

@@ -1,9 +1,10 @@
 //! Time and memory of this process, of a closure, and of a child process.
 
-use std::io;
-use std::process::{Child, Command};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
@@ -39,6 +40,24 @@ pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
     }
     let cpu_seconds = cpu_seconds_of_children()? - cpu_before;
     Ok(Usage { wall_seconds: wall_seconds?, cpu_seconds, peak_mib })
+}
+
+/// Runs traj in a directory, which is also its home.
+pub(crate) fn traj(traj: &Path, folder: &Path, arguments: &[&str]) -> io::Result<Usage> {
+    let mut command = Command::new(traj);
+    child(command.current_dir(folder).env("HOME", folder).args(arguments).stdout(Stdio::null()))
+}
+
+/// The bytes of all files below a directory.
+pub(crate) fn bytes_below(folder: &Path) -> io::Result<f64> {
+    let mut bytes = 0.0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        let is_folder = metadata.is_dir();
+        bytes += if is_folder { bytes_below(&entry.path())? } else { metadata.len() as f64 };
+    }
+    Ok(bytes)
 }
 
 /// The median of each figure.

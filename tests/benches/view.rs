@@ -6,10 +6,9 @@ mod peers;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use crate::figure::Figure;
-use crate::measure::{self, Usage};
+use crate::measure;
 use crate::{Bench, Outcome};
 
 /// Runs of each command; the median counts.
@@ -33,8 +32,8 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         let (mut views, mut checks) = (Vec::new(), Vec::new());
         for _ in 0..bench.size(ROUNDS, 1) {
             let view = ["view", "s.jsonl", "--output", "page.html", "--force", "--quiet"];
-            views.push(run_traj(traj, &folder, &view)?);
-            checks.push(run_traj(traj, &folder, &["verify", "page.html", "--quiet"])?);
+            views.push(measure::traj(traj, &folder, &view)?);
+            checks.push(measure::traj(traj, &folder, &["verify", "page.html", "--quiet"])?);
         }
         let page = std::fs::metadata(folder.join("page.html"))?.len() as f64;
         std::fs::remove_file(folder.join("page.html"))?;
@@ -78,10 +77,4 @@ fn size_of(folder: &Path) -> std::io::Result<Size> {
         }
     }
     Ok(size)
-}
-
-fn run_traj(traj: &Path, folder: &Path, arguments: &[&str]) -> std::io::Result<Usage> {
-    let mut command = Command::new(traj);
-    command.current_dir(folder).env("HOME", folder).args(arguments).stdout(Stdio::null());
-    measure::child(&mut command)
 }

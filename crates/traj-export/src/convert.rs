@@ -149,7 +149,9 @@ trait Converter: Send {
     }
 
     /// Ends a run.
-    fn end(&mut self, survey: &Survey, losses: &mut Losses) -> io::Result<()>;
+    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Ends the output. Returns how many records were written.
     fn finish(self: Box<Self>) -> io::Result<u64>;

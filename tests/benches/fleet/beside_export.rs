@@ -47,7 +47,7 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>, Box<dyn Error>> {
         let export = measure::median_usage(&usages.0);
         let ship = measure::median_usage(&usages.1);
         let (jsonl, gzip) = sizes(&bundle.join("events.jsonl"))?;
-        let parquet = size_of(&dataset.join("traj"))?;
+        let parquet = measure::bytes_below(&dataset.join("traj"))?;
         let figure =
             |what: &str, value: f64, unit| Figure::new(format!("{name}: {what}"), value, unit);
         let cpu = figure("cpu / export", ship.cpu_seconds / export.cpu_seconds, "x");
@@ -96,15 +96,4 @@ impl Write for Count {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-/// The bytes of all files in a directory.
-fn size_of(folder: &Path) -> std::io::Result<f64> {
-    let mut bytes = 0.0;
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() { size_of(&entry.path())? } else { metadata.len() as f64 };
-    }
-    Ok(bytes)
 }

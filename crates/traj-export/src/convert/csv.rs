@@ -60,10 +60,6 @@ impl Converter for CsvCalls<'_> {
         Ok(())
     }
 
-    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
-        Ok(())
-    }
-
     fn finish(mut self: Box<Self>) -> io::Result<u64> {
         self.out.flush()?;
         Ok(self.rows)

@@ -51,10 +51,6 @@ impl Converter for JsonlCalls<'_> {
         Ok(())
     }
 
-    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
-        Ok(())
-    }
-
     fn finish(mut self: Box<Self>) -> io::Result<u64> {
         self.out.flush()?;
         Ok(self.rows)

@@ -121,10 +121,6 @@ impl Converter for ParquetCalls<'_> {
         if self.waiting.len() >= CALLS_AT_ONCE { self.write() } else { Ok(()) }
     }
 
-    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
-        Ok(())
-    }
-
     fn finish(mut self: Box<Self>) -> io::Result<u64> {
         self.write()?;
         Ok(self.table.finish()?.rows)

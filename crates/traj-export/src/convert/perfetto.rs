@@ -298,10 +298,6 @@ impl Converter for Perfetto<'_> {
         written
     }
 
-    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
-        Ok(())
-    }
-
     fn finish(mut self: Box<Self>) -> io::Result<u64> {
         self.out.write_all(b"\n]}\n")?;
         self.out.flush()?;
