@@ -88,7 +88,7 @@ fn wait_unreaped(child: &Child) -> io::Result<()> {
 fn watch_peak(id: u32) -> f64 {
     let path = format!("/proc/{id}/status");
     let mut peak = 0.0_f64;
-    while let Ok(text) = std::fs::read_to_string(&path) {
+    while let Ok(text) = fs::read_to_string(&path) {
         let Some(mib) = status_mib(&text, "VmHWM:") else { break };
         peak = peak.max(mib);
         thread::sleep(LOOK_EVERY);
@@ -105,7 +105,7 @@ fn cpu_seconds_of_children() -> io::Result<f64> {
 
 /// The current resident memory of this process.
 pub(crate) fn resident_mib() -> io::Result<f64> {
-    let text = std::fs::read_to_string("/proc/self/status")?;
+    let text = fs::read_to_string("/proc/self/status")?;
     status_mib(&text, "VmRSS:").ok_or_else(|| io::Error::other("/proc/self/status has no VmRSS"))
 }
 
