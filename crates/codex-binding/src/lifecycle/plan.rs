@@ -90,8 +90,9 @@ impl ThreadPlan {
         }
     }
 
-    /// The same thread as part of a conversation. Unless the host has instructions of its own, the
-    /// model is told that its replies go to a person elsewhere.
+    /// The same thread as part of a conversation. Unless the host has its own
+    /// instructions, the model is informed that its replies go to a person
+    /// elsewhere.
     #[must_use]
     pub fn in_conversation(mut self) -> Self {
         let instructions = &mut self.defaults.developer_instructions;

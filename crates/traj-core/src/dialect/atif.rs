@@ -60,7 +60,7 @@ impl AtifRow {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The row, with a number of its own.
+    /// The row, with its own number.
     pub(crate) fn row<'r>(self, number: u64) -> Object<'r> {
         gathered_row(self.name(), number)
     }

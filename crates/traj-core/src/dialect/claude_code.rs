@@ -4,7 +4,7 @@
 //! describe the session. One message of the model becomes several rows, one per
 //! content block, which share the id of the message and repeat its usage. A
 //! sub-agent's rows are marked as a side chain: old versions write them between
-//! the others, newer ones into a file of their own.
+//! the others, newer ones into a separate file.
 //!
 //! - `message`: what the user and the model said, and what tools answered.
 //! - `result`: the outcome of a tool.

@@ -19,7 +19,7 @@ use crate::run::{
 const TABLES: [(&str, &str); 3] =
     [("sessions", "working_dir"), ("messages", "content_json"), ("sessions", "totals")];
 
-/// Items that state no fact of their own.
+/// Items that state no fact themselves.
 const KNOWN_ITEMS: [&str; 4] =
     ["redactedThinking", "systemNotification", "contextLengthExceeded", "summarizationRequested"];
 

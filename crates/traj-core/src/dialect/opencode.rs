@@ -20,8 +20,8 @@ use crate::run::{
 /// The tables, each with a column that other programs' tables do not have.
 const TABLES: [(&str, &str); 3] = [("session", "directory"), ("message", "data"), ("part", "data")];
 
-/// Types of parts that state no fact of their own: the tokens of a step are in the
-/// message too, and a summary is the text of its own message.
+/// Types of parts that state no fact themselves: the tokens of a step are in
+/// the message too, and a summary is the text of its own message.
 const KNOWN_PARTS: [&str; 6] =
     ["step-start", "step-finish", "snapshot", "patch", "agent", "compaction"];
 

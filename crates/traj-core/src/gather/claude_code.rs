@@ -8,7 +8,7 @@
 //!   in chronological order. The file's name says which agent it is, and the file
 //!   beside it says which call started it.
 //!
-//! - Long output of a tool may be in a file of its own. It is added to the row of
+//! - Long output of a tool may be in a separate file. It is added to the row of
 //!   the result.
 //!
 //! Such rows are marked and stay where they are, so that every reader recognises

@@ -59,9 +59,9 @@ pub struct Reading {
     /// size.
     pub cell_bytes: usize,
 
-    /// Bytes of a tool's output that Claude Code stored in a file of its own: 2 MiB,
-    /// so that a row with it can be held. Of longer output, the row's own beginning
-    /// is shown.
+    /// Bytes of a tool's output that Claude Code stored in a separate file: 2
+    /// MiB, so that a row with it can be held. Of longer output, the row's own
+    /// beginning is shown.
     pub stored_output_bytes: usize,
 
     /// Bytes of a file's head that usually show who wrote it and which session

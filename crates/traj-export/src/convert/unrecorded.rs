@@ -1,6 +1,6 @@
-//! Model calls that no row states: programs make some that they do not record, and
-//! a stream states the last tokens of a call after its first row. Only the totals of
-//! a run contain them, so the difference becomes a message of its own.
+//! Model calls that no row states: programs make some that they do not record,
+//! and a stream states the last tokens of a call after its first row. Only the
+//! totals of a run contain them, so the difference becomes a separate message.
 
 use std::collections::BTreeMap;
 

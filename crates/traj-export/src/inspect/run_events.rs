@@ -1,7 +1,7 @@
 //! Reads the events of a bundle.
 //!
 //! - `lines`: the lines of the file;
-//! - `event_texts`: texts that are files of their own.
+//! - `event_texts`: texts that are separate files.
 
 mod event_texts;
 mod lines;

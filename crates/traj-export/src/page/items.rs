@@ -108,7 +108,7 @@ impl ModelCallRow {
     }
 }
 
-/// A row as an item of its own, if nothing else is made of it.
+/// A row as a separate item, if nothing else is made of it.
 #[derive(Clone, Copy, Debug)]
 struct PlainRow {
     at: f64,

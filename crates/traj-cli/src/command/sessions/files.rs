@@ -131,7 +131,7 @@ impl SessionFiles {
         read::stated_workspace(&self.candidate, host)
     }
 
-    /// Whether it is a session of its own.
+    /// Whether it is a separate session.
     pub(in crate::command) fn is_session(&self, host: &Host) -> Result<bool, CommandError> {
         read::is_session(&self.candidate, host)
     }

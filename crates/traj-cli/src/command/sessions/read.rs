@@ -188,7 +188,7 @@ pub(super) fn stated_workspace(candidate: &Candidate, host: &Host) -> Option<Str
     })
 }
 
-/// Whether a file that was found is a session of its own: neither a part of
+/// Whether a file that was found is a separate session: neither a part of
 /// another one, nor something else.
 pub(super) fn is_session(candidate: &Candidate, host: &Host) -> Result<bool, CommandError> {
     if candidate.is_alone || candidate.sidecar.is_some() || candidate.found.is_named {

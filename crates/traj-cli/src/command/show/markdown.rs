@@ -156,7 +156,7 @@ pub(in crate::command) fn step(step: &StoryStep) -> String {
     out
 }
 
-/// A text on one line, without markup of its own.
+/// A text on one line, with its own markup escaped.
 fn heading(text: &str) -> String {
     let line = escaped(&one_line(text, usize::MAX));
     line.replace('*', "\\*").replace('_', "\\_").replace('#', "\\#")

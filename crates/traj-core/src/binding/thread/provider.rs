@@ -2,7 +2,8 @@
 
 /// The kind of credential in a profile.
 ///
-/// The host looks this up. The profile's *name* does not tell: `openai:work` may hold an API key.
+/// The host looks this up. The profile's *name* does not say: `openai:work` may
+/// hold an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CredentialKind {

@@ -1,6 +1,6 @@
 //! Developer instructions that describe the model's situation, per thread and per turn.
 
-/// The developer instructions of a bound thread whose host has none of its own.
+/// The developer instructions of a bound thread whose host has none.
 pub const BOUND_THREAD_INSTRUCTIONS: &str = "\
     You are working in a session that another program keeps for a person. Reply as usual: that \
     program shows your final message to the person, and sends you the person's next message.";

@@ -1,5 +1,5 @@
-//! Rows that a rollout copied from another thread: the history of a fork, and what
-//! a sub-agent was told about its parent.
+//! Rows that a rollout copied from another thread: the history of a fork, and
+//! what a sub-agent learned about its parent.
 //!
 //! The calls, tokens and turns of such rows belong to the other thread. Which rows
 //! they are depends on the header, so the code that gathers the rows marks them.

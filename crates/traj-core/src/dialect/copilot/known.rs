@@ -1,4 +1,4 @@
-//! Event types that are known and state no fact of their own.
+//! Event types that are known and state no fact themselves.
 
 /// Events that are written: they repeat others, or no reader needs them. Some
 /// of them state a fact if they are complete.

@@ -45,8 +45,8 @@ pub(super) fn system<'r>(data: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     });
 }
 
-/// A message of the model: what it thought, said and called. Its tokens are in a
-/// record of their own.
+/// A message of the model: what it thought, said and called. Its tokens are in
+/// a separate record.
 pub(super) fn answer<'r>(data: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let mut count = 0;
     let mut emit_one = |fact| {

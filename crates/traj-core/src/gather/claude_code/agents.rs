@@ -9,7 +9,7 @@ use crate::port::{Source, SourceError};
 /// The program's notes about a sub-agent are short.
 const LONGEST_NOTE: u64 = 64 * 1024;
 
-/// A sub-agent with a file of its own.
+/// A sub-agent with a separate file.
 #[derive(Debug)]
 pub(in crate::gather) struct Agent {
     pub(in crate::gather) id: String,

@@ -3,9 +3,9 @@
 //! A message is written again with the results of its calls, so its last row
 //! counts. Every resume writes the header again, and then the whole list of
 //! messages, as the model sees them: without tokens, results and times. So a
-//! message in a list counts only if it has no row of its own. A rewind drops a
-//! message and everything after it. The rows of a sub-agent are in a file that a
-//! call names; they are inserted in chronological order.
+//! message in a list counts only if it has no separate row. A rewind drops a
+//! message and everything after it. The rows of a sub-agent are in a file that
+//! a call names; they are inserted in chronological order.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -216,7 +216,7 @@ impl Rows {
         self.hasher.hash_one(message.get("id").and_then(Json::as_str).unwrap_or_default())
     }
 
-    /// Takes a message with a row of its own: the last one counts.
+    /// Takes a message with a separate row: the last one counts.
     fn written(&mut self, row: &Json<'_>, place: Place) {
         for call in row.get("toolCalls").and_then(Json::as_array).unwrap_or_default() {
             let id = call.get("agentId").and_then(Json::as_str);

@@ -113,7 +113,7 @@ mod tests {
             lines[2],
             r#"{"type":"custom_message","id":"b","parentId":"a","timestamp":"2026-06-01T09:00:01Z","customType":"inherited/assistant","content":[{"type":"text","text":"hi"}],"display":false}"#
         );
-        // A session that only continues another one has entries of its own.
+        // A session that only continues another one has its own entries.
         assert_eq!(gathered("f.jsonl", &[rows[0], rows[3]].join("\n")), None);
     }
 }

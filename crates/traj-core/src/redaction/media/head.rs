@@ -118,7 +118,7 @@ pub(super) fn says_base64(head: &str) -> bool {
     )
 }
 
-/// Whether the scheme is a word of its own, not the end of a longer one.
+/// Whether the scheme is a separate word, not the end of a longer one.
 fn stands_alone(bytes: &[u8], start: usize) -> bool {
     let before = start.checked_sub(1).and_then(|place| bytes.get(place));
     before.is_none_or(|byte| {

@@ -1,4 +1,4 @@
-//! Texts of events that a bundle keeps as files of their own: puts them back into
+//! Texts of events that a bundle keeps as separate files: puts them back into
 //! the rows that refer to them.
 
 use std::borrow::Cow;

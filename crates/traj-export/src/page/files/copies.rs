@@ -151,7 +151,7 @@ impl KnownStrings {
     fn pass(&mut self, bytes: &[u8]) {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
-            // A longer row is a chunk of its own, which is not read for copies.
+            // A longer row is a separate chunk, which is not read for copies.
             let is_readable = ((self.offset + end - start) as u64) < CHUNK_BYTES;
             for (name, place) in self.pending.drain(..) {
                 if is_readable && self.places.len() < MOST_STRINGS {

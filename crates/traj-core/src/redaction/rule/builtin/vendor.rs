@@ -1,4 +1,4 @@
-//! Keys without a format of their own, recognised by the name of their issuer.
+//! Keys without a distinctive format, recognised by the name of their issuer.
 //!
 //! Many services issue plain UUIDs, hexadecimal strings or short random strings.
 //! Alone they could be anything. Next to the name of the service they are keys:

@@ -125,7 +125,7 @@ fn word(text: &[u8], start: usize, is_keyword: &impl Fn(&[u8]) -> bool) -> Optio
     if count > 0 && is_joined {
         return None;
     }
-    // A word of its own, all of whose letters are look-alikes.
+    // A separate word, all of whose letters are look-alikes.
     if count > 0 && !has_kept {
         *folded.get_mut(count)? = text.get(end).copied().unwrap_or(b' ');
         if is_keyword(&folded[..=count]) {
