@@ -127,6 +127,9 @@ impl ChatHost {
                 }
                 turn => turn?,
             };
+            for notice in turn.ready.notices() {
+                println!("notice: {notice}");
+            }
             match turn.report.outcome {
                 TurnOutcome::Completed => println!("reply: {}", turn.report.text),
                 TurnOutcome::Interrupted => println!("interrupted"),

@@ -8,10 +8,10 @@ use traj_core::redaction::RedactionReport;
 
 use super::ConversationOptions;
 use crate::bound_turn::{BoundTurn, BoundTurnError};
-use crate::lifecycle::{HowOpened, LifecycleError};
+use crate::lifecycle::LifecycleError;
 use crate::turn::TurnOutcome;
 
-/// The reply to a message whose turn ran. Lost history is reported first, once.
+/// The reply to a message whose turn ran, after what the person must know about its thread.
 pub(super) fn turn_reply(turn: &BoundTurn, options: &ConversationOptions) -> String {
     let text = match &turn.report.outcome {
         TurnOutcome::Completed if turn.report.text.is_empty() => {
@@ -25,22 +25,8 @@ pub(super) fn turn_reply(turn: &BoundTurn, options: &ConversationOptions) -> Str
             format!("Codex app-server turn failed: {}", shown(message, options))
         }
     };
-    match &turn.ready.how {
-        HowOpened::Replaced { lost } if lost.turns > 0 => {
-            let turns = match lost.turns {
-                1 => "its only turn is lost".to_owned(),
-                turns => format!("its {turns} turns are lost"),
-            };
-            format!(
-                "Codex no longer has the earlier thread of this conversation; {turns}.\n\n{text}"
-            )
-        }
-        HowOpened::Rotated { .. } => {
-            let notice = turn.ready.how.notice();
-            notice.into_iter().chain([text]).collect::<Vec<_>>().join("\n\n")
-        }
-        _ => text,
-    }
+    let parts: Vec<String> = turn.ready.notices().into_iter().chain([text]).collect();
+    parts.join("\n\n")
 }
 
 /// A failure with its causes, redacted and safe to show. Includes the server's own message, since
@@ -93,7 +79,7 @@ mod tests {
     use traj_core::timestamp::UnixMillis;
 
     use super::*;
-    use crate::lifecycle::ReadyThread;
+    use crate::lifecycle::{HowOpened, ReadyThread};
     use crate::turn::TurnReport;
 
     fn reply(outcome: TurnOutcome, text: &str) -> String {

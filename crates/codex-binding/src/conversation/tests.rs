@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use traj_core::binding::{
-    ApprovalPolicy, ExecLayer, ExecPolicy, InboundMessage, MessageSender, RefusalKind, SandboxMode,
-    ServiceTier as Tier,
+    ApprovalPolicy, BOUND_THREAD_INSTRUCTIONS, ExecLayer, ExecPolicy, InboundMessage,
+    MessageSender, RefusalKind, SandboxMode, ServiceTier as Tier,
 };
 use traj_core::id::ThreadId;
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryEventSink, MemoryFailure};
@@ -14,6 +14,7 @@ use traj_core::port::{BindingStore as _, DenyAll, NodeTurnError};
 use traj_core::redaction::{MarkerKey, RedactionPolicy};
 
 mod bind;
+mod notices;
 
 use super::*;
 use crate::lifecycle::ThreadPlan;
@@ -199,7 +200,8 @@ async fn lost_history_is_told() {
     world.connector.home.delete(&world.record().thread);
     world.connector.started.lock().unwrap()[0].kill();
     let reply = world.say("two").await;
-    assert!(reply.starts_with("Codex no longer has"), "{reply}");
+    assert!(reply.starts_with("Codex no longer has thread"), "{reply}");
+    assert!(reply.contains("its only turn is lost"), "{reply}");
     assert!(reply.ends_with("echo: two"), "{reply}");
 }
 
@@ -331,17 +333,20 @@ async fn a_message_has_its_own_timeout() {
 /// The record of a conversation has its instructions and its credential profile.
 #[tokio::test]
 async fn the_system_prompt_of_a_conversation_is_recorded() {
-    let world = world();
-    let mut inbound = world.message("hi");
-    inbound.plan.settings.developer_instructions = Some("You are in a chat.".to_owned());
-    inbound.plan.auth_profile = Some("work".to_owned());
-    world.conversations.inbound(inbound, &CancellationToken::new()).await;
-    let recorded = |kind: &str, name: &str| {
-        let mut events = world.events.events().into_iter();
-        let event = events.find(|event| event.kind.as_str() == kind).unwrap();
-        event.into_data().unwrap().get(name).and_then(|value| Some(value.as_str()?.to_owned()))
-    };
-    let system = recorded("context.compiled", "systemPrompt");
-    assert_eq!(system.as_deref(), Some("You are in a chat."));
-    assert_eq!(recorded("session.started", "authProfileId").as_deref(), Some("work"));
+    for (own, expected) in
+        [(Some("You are in a chat."), "You are in a chat."), (None, BOUND_THREAD_INSTRUCTIONS)]
+    {
+        let world = world();
+        let mut inbound = world.message("hi");
+        inbound.plan.settings.developer_instructions = own.map(str::to_owned);
+        inbound.plan.auth_profile = Some("work".to_owned());
+        world.conversations.inbound(inbound, &CancellationToken::new()).await;
+        let recorded = |kind: &str, name: &str| {
+            let mut events = world.events.events().into_iter();
+            let event = events.find(|event| event.kind.as_str() == kind).unwrap();
+            event.into_data().unwrap().get(name).and_then(|value| Some(value.as_str()?.to_owned()))
+        };
+        assert_eq!(recorded("context.compiled", "systemPrompt").as_deref(), Some(expected));
+        assert_eq!(recorded("session.started", "authProfileId").as_deref(), Some("work"));
+    }
 }

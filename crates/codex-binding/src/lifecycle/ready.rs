@@ -29,6 +29,16 @@ impl ReadyThread {
     pub const fn thread(&self) -> &ThreadId {
         &self.record.thread
     }
+
+    /// What the person must know before they read the reply: how much of the history the model no
+    /// longer sees, and which changes the thread does not have.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        let stale = |changed: &RotateReason| {
+            format!("warning: {changed} changed; the thread keeps what it started with")
+        };
+        self.warnings.iter().map(stale).chain(self.how.notice()).collect()
+    }
 }
 
 /// How a thread was opened.

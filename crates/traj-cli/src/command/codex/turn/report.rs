@@ -76,29 +76,15 @@ pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<TurnDocument>("code
 
 /// Reports a change of thread on standard error, even if only the reply is wanted.
 pub(super) fn announce(turn: &BoundTurn, output: &CommandOutput) {
-    for changed in &turn.ready.warnings {
-        let changed = changed.as_str();
-        output.note(&format!("warning: {changed} changed; the thread keeps what it started with"));
-    }
-    match &turn.ready.how {
-        HowOpened::Replaced { lost } if lost.turns > 0 => output.note(&format!(
-            "Codex no longer has thread {}; a new thread was started (turns lost: {})",
-            lost.thread, lost.turns
-        )),
-        HowOpened::Rotated { lost, .. } => {
-            turn.ready.how.notice().into_iter().for_each(|notice| output.note(&notice));
-            if lost.carried == CarryOver::Nothing && lost.turns > 0 {
-                output.note(
-                    "hint: with --carry-over summary or history, a new thread gets the messages of \
-                     the old one; --on-change keeps the old one",
-                );
-            }
-        }
-        HowOpened::Transient { reason } => output.note(&format!(
-            "this turn ran on a separate thread ({}); the session keeps its thread",
-            reason.as_str()
-        )),
-        _ => {}
+    turn.ready.notices().iter().for_each(|notice| output.note(notice));
+    if let HowOpened::Rotated { lost, .. } = &turn.ready.how
+        && lost.carried == CarryOver::Nothing
+        && lost.turns > 0
+    {
+        output.note(
+            "hint: with --carry-over summary or history, a new thread gets the messages of \
+             the old one; --on-change keeps the old one",
+        );
     }
 }
 
