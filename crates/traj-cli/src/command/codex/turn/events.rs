@@ -192,16 +192,18 @@ impl Activity {
         if !self.is_shown {
             return;
         }
+        let text = escape_control(text).into_owned();
         let mut bar = lock(&self.bar);
         let bar = bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                .with_message(text.clone());
             if let Ok(style) = ProgressStyle::with_template(ACTIVITY) {
                 bar.set_style(style);
             }
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        bar.set_message(escape_control(text).into_owned());
+        bar.set_message(text);
     }
 
     fn clear(&self) {
