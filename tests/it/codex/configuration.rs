@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{CodeMode, Fingerprint, PluginPolicyContext, WantedPlugins};
 use traj_core::json::{Json, Object};
-use traj_core::port::BindingStore as _;
+use traj_core::port::{BindingKey, BindingStore as _};
 use traj_tests::codex_rig::{CodexRig, VERSIONS};
 
 use super::command::write;
@@ -118,6 +118,22 @@ async fn layers_of_the_configuration_reach_codex_in_their_order() {
             assert_eq!(request.to_string().contains(DOCUMENT), is_read, "{shown}");
             assert!(mine.exists() && apps_own.exists(), "{shown}: both servers were started");
         }
+    }
+}
+
+/// A lightweight thread reads no project documents, and one that is resumed so does not either.
+#[tokio::test]
+async fn a_lightweight_thread_reads_no_project_documents() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        write(&rig.workspace().join("AGENTS.md"), DOCUMENT);
+        let (_, request) = turn(&rig, &rig.plan()).await;
+        assert!(request.to_string().contains(DOCUMENT), "{version}");
+        let mut plan = rig.plan();
+        plan.key = BindingKey::parse("other.jsonl").expect("a plain name");
+        plan.lightweight = true;
+        let (_, request) = turn(&rig, &plan).await;
+        assert!(!request.to_string().contains(DOCUMENT), "{version}");
     }
 }
 

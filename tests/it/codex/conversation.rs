@@ -10,8 +10,8 @@ use codex_binding::{
 };
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
-    ApprovalPolicy, ConversationData, ExecPolicy, InboundMessage, MessageSender, Permissions,
-    SandboxMode,
+    ApprovalPolicy, BOUND_THREAD_INSTRUCTIONS, ConversationData, ExecPolicy, InboundMessage,
+    MessageSender, Permissions, SandboxMode,
 };
 use traj_core::port::{AppServerError, DenyAll};
 use traj_core::redaction::MarkerKey;
@@ -72,5 +72,36 @@ async fn a_conversation_outlives_its_servers() {
         }
         let record = rig.keeper.load(&rig.plan().key).await.unwrap().unwrap().record;
         assert_eq!(record.turns, 4, "{version}");
+    }
+}
+
+/// The model is told where its replies go: by the first message of a conversation, and by binding
+/// it to a new thread.
+#[tokio::test]
+async fn the_model_is_told_where_its_replies_go() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        let rig = Arc::new(rig);
+        let options =
+            ConversationOptions::standard(Arc::new(DenyAll::new()), client_options().redactor);
+        let pool = ClientPool::new();
+        let conversations = Conversations::new(rig.keeper.clone(), pool.clone(), options);
+        let never = CancellationToken::new();
+        let is_told = || {
+            let asked = rig.model.requests().last().expect("a request").to_string();
+            asked.contains(BOUND_THREAD_INSTRUCTIONS)
+        };
+        conversations.inbound(message(&rig, "hello"), &never).await;
+        assert!(is_told(), "{version}: by the message");
+        let mut silent = message(&rig, "again");
+        let (server, permissions) = (&silent.server, &silent.permissions);
+        let bound = conversations.bind(&silent.plan, None, server, permissions, &never).await;
+        let former = bound.expect("it is bound").former_threads;
+        assert_eq!(former.len(), 1, "{version}: to a new thread");
+        // The message itself sends no instructions.
+        silent.plan.settings.developer_instructions = Some(" ".to_owned());
+        conversations.inbound(silent, &never).await;
+        assert!(is_told(), "{version}: by the binding");
+        pool.stop().await;
     }
 }

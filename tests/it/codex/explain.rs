@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use serde_json::Value;
-use traj_tests::codex_rig::{CodexRig, newest};
+use traj_tests::codex_rig::{CodexRig, VERSIONS, newest};
 use traj_tests::model_server::Reply;
 
 use super::command::{codex, json, read, run, text, write};
+use super::records::developer_messages;
 use super::server::script;
 
 fn explained(rig: &CodexRig, more: &[&str]) -> (String, Vec<String>) {
@@ -169,17 +170,25 @@ fn input_that_cannot_be_used_is_refused() {
     assert_eq!(json(&rig, "status", &[])["result"]["bound"], false);
 }
 
-/// Without a model on the command line or in a binding, too.
+/// Without a model on the command line or in a binding, too. The next turn ends them.
 #[test]
 fn instructions_for_one_turn_reach_the_model_and_are_recorded() {
-    let Some(rig) = CodexRig::new(newest()) else { return };
-    let wish = "Answer like a pirate of the year 1717.";
-    let turn = run(&rig, "turn", &["--prompt", "hello", "--instructions", wish]);
-    assert!(turn.status.success(), "{}", text(&turn.stderr));
-    let sent = rig.model.requests().last().expect("a request").to_string();
-    assert!(sent.contains(wish), "{sent}");
-    let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
-    assert!(sidecar.contains(wish), "{sidecar}");
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        let wish = "Answer like a pirate of the year 1717.";
+        let mut told = Vec::new();
+        for more in [&["--instructions", wish][..], &[]] {
+            let turn = run(&rig, "turn", &[&["--prompt", "hello"], more].concat());
+            assert!(turn.status.success(), "{version}: {}", text(&turn.stderr));
+            let sent = rig.model.requests().last().cloned().expect("a request");
+            told.push(developer_messages(&sent).last().is_some_and(|last| last.contains(wish)));
+        }
+        assert_eq!(told, [true, false], "{version}: the last word of the host");
+        let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
+        let compiled = sidecar.lines().filter(|line| line.contains(r#""type":"context.compiled""#));
+        let recorded: Vec<bool> = compiled.map(|line| line.contains(wish)).collect();
+        assert_eq!(recorded, [true, false], "{version}: {sidecar}");
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a directory in the test's own one")]

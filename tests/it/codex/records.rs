@@ -23,7 +23,7 @@ use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS, client_options};
 use traj_tests::model_server::Reply;
 
 /// The developer messages of a request to the model.
-fn developer_messages(request: &Value) -> Vec<String> {
+pub(super) fn developer_messages(request: &Value) -> Vec<String> {
     let items = request["input"].as_array().expect("a request has input").iter();
     items.filter(|item| item["role"] == "developer").map(Value::to_string).collect()
 }

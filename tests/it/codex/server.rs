@@ -87,6 +87,21 @@ fn the_last_lines_of_a_codex_that_exits_at_start_are_shown_without_secrets() {
     assert!(said.contains("traj doctor") && !said.contains(secret), "{said}");
 }
 
+/// The same after the handshake, when the thread was to be opened.
+#[test]
+fn the_last_lines_of_a_codex_that_exits_later_are_shown_too() {
+    let Some(rig) = CodexRig::new(newest()) else { return };
+    let secret = concat!("ghp", "_x7Kq2mVw9TzR4bNc8LpY1sJd6FhG3aQe5UoX");
+    let hello = r#"{"id":1,"result":{"userAgent":"traj/0.169.0 (x)"}}"#;
+    let last = format!("echo 'fatal: the disk is full, {secret}' >&2; exit 1");
+    let broken = format!("read line; echo '{hello}'; read line; read line; {last}");
+    let output = turn(&rig, &script(&rig, &broken));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("codex: fatal: the disk is full"), "{said}");
+    assert!(!said.contains(secret), "{said}");
+}
+
 /// The configuration of the sandbox names `SCRIPTED_KEY` as the key of its provider.
 #[test]
 fn the_variables_that_the_provider_names_are_passed_on_or_named_in_a_hint() {

@@ -1,7 +1,14 @@
-//! What a change of tools, or of the model, does to the thread of `traj codex turn`.
+//! What a change of tools, or of the model, does to the thread of `traj codex turn`, and what the model
+//! gets of a tool.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use serde_json::Value;
+use traj_core::json::Json;
+use traj_core::port::{HostReply, RequestHandler, ServerRequest, ToolContent, ToolOutcome};
 use traj_tests::codex_rig::{CodexRig, VERSIONS};
+use traj_tests::model_server::Reply;
 
 use super::command::{json, write};
 
@@ -61,5 +68,42 @@ fn another_model_keeps_the_thread() {
         assert_eq!(second["result"]["threadId"], first["result"]["threadId"], "{version}");
         let asked = rig.model.requests().last().cloned().expect("a request");
         assert_eq!(asked["model"], "another-model", "{version}");
+    }
+}
+
+/// A picture of one pixel.
+const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// Answers every call of a tool with two texts and a picture between them.
+#[derive(Debug)]
+struct Illustrated;
+
+#[async_trait]
+impl RequestHandler for Illustrated {
+    async fn answer(&self, _request: &ServerRequest) -> HostReply {
+        ToolOutcome::succeeded("before the picture")
+            .and(ToolContent::Image(PIXEL.to_owned()))
+            .and(ToolContent::Text("after the picture".to_owned()))
+            .into()
+    }
+}
+
+/// The model gets every part of a tool's answer, in order.
+#[tokio::test]
+async fn a_tool_answers_with_several_items_and_a_picture() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        rig.model.script("draw", [Reply::call("a", serde_json::json!({})), Reply::text("seen")]);
+        let tool = Json::parse(&tool("a", "Draws.", PLAIN)).map(Json::into_owned).expect("a tool");
+        let plan = rig.plan().with_tools(vec![tool]);
+        let client = rig.connect().await;
+        let ready = rig.ready(&client, &plan).await;
+        let report = rig.turn_with(&client, &ready, "draw", Arc::new(Illustrated)).await;
+        assert_eq!(report.text, "seen", "{version}");
+        let asked = rig.model.requests().last().expect("a request").to_string();
+        let places = ["before the picture", "data:image/", "after the picture"];
+        let places = places.map(|part| asked.find(part));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{version}: {asked}");
+        client.stop().await;
     }
 }

@@ -1,7 +1,7 @@
 //! Turns with the real Codex CLI, on every pinned version: requests, interruptions, crashes.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use codex_binding::{Client, HowOpened, TurnError, TurnOptions, TurnOutcome};
@@ -227,9 +227,11 @@ async fn a_server_killed_in_a_turn_is_noticed_at_once() {
         let killing = async {
             rig.asked("doomed").await;
             kill(&client);
+            Instant::now()
         };
-        let (report, ()) = tokio::join!(rig.run(&client, &ready, "doomed", &options), killing);
+        let (report, killed) = tokio::join!(rig.run(&client, &ready, "doomed", &options), killing);
         assert!(matches!(report, Err(TurnError::Lost { .. })), "{version}: {report:?}");
+        assert!(killed.elapsed() < PATIENCE / 3, "{version}: it did not wait for the timeout");
         client.stop().await;
 
         let client = rig.connect().await;

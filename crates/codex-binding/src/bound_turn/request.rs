@@ -196,6 +196,7 @@ impl BoundTurnRequest {
 
 #[cfg(test)]
 mod tests {
+    use traj_core::binding::{ApprovalPolicy, SandboxMode, ServiceTier};
     use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome};
     use traj_core::port::BindingKey;
 
@@ -219,6 +220,39 @@ mod tests {
         ready.effort = Some(Some("high".to_owned()));
         let mode = request.start(&ready).unwrap().collaboration_mode.unwrap();
         assert_eq!((mode.instructions, mode.effort.as_deref()), (None, Some("high")));
+    }
+
+    /// A turn states again what its binding holds: the server may run it with something else.
+    #[tokio::test]
+    async fn a_turn_runs_with_what_its_binding_holds() {
+        let (request, mut ready) = opened().await;
+        ready.record.cwd = "/bound".to_owned();
+        ready.settings.model = Some("chosen".to_owned());
+        ready.settings.sandbox = Some(SandboxMode::ReadOnly);
+        ready.settings.approval_policy = Some(ApprovalPolicy::Never);
+        ready.settings.service_tier = ServiceTier::parse("flex");
+        let start = request.effort("low").start(&ready).unwrap();
+        assert_eq!(start.cwd.as_deref(), Some("/bound"));
+        assert_eq!(start.model.as_deref(), Some("chosen"));
+        assert_eq!(start.sandbox, Some(SandboxMode::ReadOnly));
+        assert_eq!(start.approval_policy, Some(ApprovalPolicy::Never));
+        assert_eq!(start.service_tier, ServiceTier::parse("flex"));
+        assert_eq!(start.effort, Some(Some("low".to_owned())));
+        assert_eq!(start.collaboration_mode.unwrap().effort.as_deref(), Some("low"));
+    }
+
+    /// Scenario 46.
+    #[tokio::test]
+    async fn a_scheduled_turn_sends_and_records_its_standing_instructions() {
+        let (request, ready) = opened().await;
+        let request = request
+            .triggered_by(TurnTrigger::Scheduled("Standing.".to_owned()))
+            .instructions("Now.");
+        let mode = request.start(&ready).unwrap().collaboration_mode.unwrap();
+        assert_eq!(mode.instructions.as_deref(), Some("Standing.\n\nNow."));
+        let facts = request.facts(Some(&ready));
+        assert_eq!(facts.trigger.as_deref(), Some("cron"));
+        assert_eq!(facts.instructions.as_deref(), Some("Standing.\n\nNow."));
     }
 
     #[tokio::test]

@@ -56,8 +56,10 @@ async fn a_dead_server_ends_the_turn() {
         server.kill();
     };
     let options = options();
+    let began = tokio::time::Instant::now();
     let ((report, kinds), ()) = tokio::join!(run(&server, &thread, &options), killing);
     assert!(matches!(report, Err(TurnError::Lost { .. })), "{report:?}");
+    assert_eq!(began.elapsed(), Duration::ZERO, "the paused clock shows that nobody waited");
     assert_eq!(kinds, WHOLE);
 }
 

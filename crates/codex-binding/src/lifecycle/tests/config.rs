@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use traj_core::binding::{CodeMode, PluginPolicyContext, WantedPlugins};
+use traj_core::binding::{CodeMode, PluginPolicyContext, RotateReason, WantedPlugins};
 use traj_core::json::Object;
 
 use super::*;
@@ -137,6 +137,35 @@ async fn apps_are_built_once_and_a_removed_one_rotates() {
         let last = sent.lock().unwrap().last().cloned().unwrap_or_default();
         assert_eq!(last.contains(r#""apps""#), expected == "rotated", "{last}");
     }
+}
+
+/// Scenario 27: a thread from before there were plugins has no apps.
+#[tokio::test]
+async fn a_thread_without_plugin_data_is_replaced_by_one_with_apps() {
+    let mut world = world();
+    let sent = Arc::default();
+    let server = listening_server(&sent);
+    world.ready(&server).await.unwrap();
+    world.plan = with_apps(&world.plan, Some(r#"{"apps":{"x":{"on":true}}}"#));
+    let ready = world.ready(&server).await.unwrap();
+    let HowOpened::Rotated { reasons, .. } = &ready.how else { panic!("{:?}", ready.how) };
+    assert_eq!(*reasons, [RotateReason::PluginApps]);
+    let started = sent.lock().unwrap()[1].clone();
+    assert!(started.contains(r#""apps":{"x":{"on":true}}"#), "{started}");
+    assert!(world.stored().unwrap().plugin_policy.is_some());
+    assert_eq!(world.ready(&server).await.unwrap().how, HowOpened::Resumed);
+}
+
+/// Scenario 44.
+#[tokio::test]
+async fn a_lightweight_thread_reads_no_project_documents() {
+    let mut world = world();
+    world.plan.lightweight = true;
+    world.plan.final_config = object(r#"{"project_doc_max_bytes":9}"#);
+    let sent = Arc::default();
+    world.ready(&listening_server(&sent)).await.unwrap();
+    let started = sent.lock().unwrap().join("\n");
+    assert!(started.contains(r#""project_doc_max_bytes":0"#), "{started}");
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! What a rotation costs, and how to avoid or soften it.
 
 use traj_core::binding::{
-    CarryOver, ChangePolicy, FormerReason, RotateReason, RotationPolicy, Speaker, TurnInput,
+    CarryOver, ChangePolicy, ContextEngineFacts, FormerReason, RotateReason, RotationPolicy,
+    Speaker, TurnInput,
 };
 
 use super::*;
@@ -82,6 +83,39 @@ async fn a_rotation_carries_the_history_over_if_the_plan_says_so() {
         assert_eq!(history[0].speaker, Speaker::Person);
         assert!(history[0].text.contains("hello"));
     }
+}
+
+/// Scenarios 19 to 22: the engine that a thread was started with is stored, and another one, another
+/// version of it, or none starts a new thread.
+#[tokio::test]
+async fn a_context_engine_that_appears_changes_or_goes_rotates_the_thread() {
+    let (mut world, _) = World::with_history().await;
+    let engine = |version: &str| {
+        let mut facts = ContextEngineFacts::new("memory".to_owned());
+        facts.version = Some(version.to_owned());
+        facts.token_budget = Some(90_000);
+        facts.binding()
+    };
+    let reasons = [RotateReason::ContextEngine];
+    for (wanted, expected) in [
+        (engine("1"), "rotated"),
+        (engine("1"), "resumed"),
+        (engine("2"), "rotated"),
+        (None, "rotated"),
+        (None, "resumed"),
+    ] {
+        world.plan.wanted.context_engine.clone_from(&wanted);
+        let server = world.home.start_server();
+        let ready = run_turn(&world, &server, "hello").await;
+        server.kill();
+        assert_eq!(ready.how.as_str(), expected, "{wanted:?}");
+        if let HowOpened::Rotated { reasons: stated, .. } = &ready.how {
+            assert_eq!(*stated, reasons);
+        }
+        assert_eq!(world.stored().unwrap().context_engine, wanted);
+    }
+    let policy = engine("1").unwrap().policy;
+    assert!(policy.contains("90000"), "{policy}");
 }
 
 /// The new thread was not on disk yet: its successor continues the same history.
