@@ -57,6 +57,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         problems.extend(documents::machine_paths(path, &text));
         if path.ends_with(".md") || path.ends_with(".rs") {
             problems.extend(words::check(path, &text));
+            problems.extend(documents::unsafe_examples(path, &text));
         }
         if path.ends_with(".md") {
             problems.extend(documents::dead_links(path, &text, |target| {

@@ -10,6 +10,12 @@ const FORMAT_FOLDER: &str = "docs/format/";
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Us", "ers/runner/")];
 
+/// Expressions that only tests may use, and what is wrong with them elsewhere.
+const FOR_TESTS: [(&str, &str); 2] = [
+    ("MarkerKey::new([", "everybody knows a constant key"),
+    ("Settings::standard()", "it ignores the environment of the host"),
+];
+
 /// Paths that exist on one person's machine only.
 pub(super) fn machine_paths(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
@@ -30,6 +36,29 @@ fn starts_a_path(line: &str, at: usize) -> bool {
         !character.is_alphanumeric()
             && !matches!(character, '_' | '-' | '.' | '~' | '/' | '}' | '>')
     })
+}
+
+/// Expressions for tests in the examples of a page or of a documentation comment, or in an example
+/// program.
+pub(super) fn unsafe_examples(path: &str, text: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    let is_program = path.starts_with("examples/") && path.ends_with(".rs");
+    let mut is_fenced = false;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let shown = ["//! ", "/// "].iter().find_map(|start| line.strip_prefix(start));
+        let shown = shown.or_else(|| (path.ends_with(".md") || is_program).then_some(line));
+        let Some(shown) = shown else { continue };
+        if shown.trim_start().starts_with("```") {
+            is_fenced = !is_fenced;
+        }
+        for (expression, why) in FOR_TESTS {
+            if (is_fenced || is_program) && shown.contains(expression) {
+                problems.push(format!("{path}:{}: {expression} in an example: {why}", index + 1));
+            }
+        }
+    }
+    problems
 }
 
 /// Relative links of a page whose target does not exist.
@@ -208,5 +237,18 @@ mod tests {
         // A missing or renamed table is a problem, too.
         assert_eq!(missing("").len(), 1);
         assert_eq!(missing_places("# A\n", exists).len(), 1);
+    }
+
+    #[test]
+    fn what_people_copy_has_no_constant_key_and_keeps_to_the_environment() {
+        let key = format!("let key = {}7; 32]);", FOR_TESTS[0].0);
+        let settings = format!("let settings = {};", FOR_TESTS[1].0);
+        let page = format!("`{settings}` is for tests.\n```rust\n{key}\n{settings}\n```\n{key}\n");
+        let found = unsafe_examples("README.md", &page);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("README.md:3: ") && found[1].starts_with("README.md:4: "));
+        let comment = format!("//! ```\n//! {key}\n//! ```\n{key}\n    /// {key}\n");
+        assert_eq!(unsafe_examples("crates/a/src/lib.rs", &comment).len(), 1);
+        assert_eq!(unsafe_examples("examples/a.rs", &key).len(), 1);
     }
 }
