@@ -44,6 +44,9 @@ fn another_codex_home_is_predicted_and_refused() {
     };
     let explained = elsewhere("explain", &[]);
     assert!(text(&explained.stdout).contains("next turn refuse: "), "{explained:?}");
+    let status = elsewhere("status", &["--json"]);
+    let status: Value = serde_json::from_slice(&status.stdout).expect("a document");
+    assert_eq!(status["result"]["health"]["thread"], "elsewhere", "{status}");
     let refused = elsewhere("turn", &["--prompt", "again"]);
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{said}");

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Args, value_parser};
 use serde::Serialize;
-use traj_core::binding::{ApprovalPolicy, BindingOrigin, BindingRecord, FormerThread, SandboxMode};
+use traj_core::binding::{
+    ApprovalPolicy, BindingOrigin, BindingRecord, FormerThread, HomeComparison, SandboxMode,
+};
 use traj_core::port::ThreadService as _;
 use traj_core::timestamp::UnixMillis;
 
@@ -103,7 +105,7 @@ struct FormerSummary {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Health {
-    /// `present`, `missing` or `unknown`.
+    /// `present`, `missing`, `elsewhere` (in another Codex home) or `unknown`.
     thread: &'static str,
     /// The version of Codex.
     server_version: Option<String>,
@@ -190,7 +192,7 @@ fn health(
                 let version = client.server_version().map(str::to_owned);
                 let summary = client.read_thread(&record.thread).await;
                 client.stop().await;
-                Ok((version, summary))
+                Ok((version, client.home(), summary))
             };
             stop.unless_stopped(asking).await
         })
@@ -198,12 +200,20 @@ fn health(
     Ok(match asked {
         Err(error) if stop.signal().is_some() => return Err(error),
         Err(error) => unknown(error.message),
-        Ok((server_version, Err(error))) => {
-            let is_missing = error.refusal().is_some();
-            let thread = if is_missing { "missing" } else { "unknown" };
-            Health { thread, server_version, ..unknown(error.to_string()) }
+        Ok((server_version, home, Err(error))) => {
+            let (thread, problem) = match (record.compare_home(home.as_deref()), error.refusal()) {
+                (HomeComparison::Other { stored }, Some(_)) => {
+                    let home = home.unwrap_or_default();
+                    let problem =
+                        format!("the thread is in the Codex home {stored}, and Codex uses {home}");
+                    ("elsewhere", problem)
+                }
+                (_, Some(_)) => ("missing", error.to_string()),
+                (_, None) => ("unknown", error.to_string()),
+            };
+            Health { thread, server_version, ..unknown(problem) }
         }
-        Ok((server_version, Ok(summary))) => Health {
+        Ok((server_version, _, Ok(summary))) => Health {
             thread: "present",
             server_version,
             turns: summary.turns,
