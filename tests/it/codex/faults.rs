@@ -114,10 +114,18 @@ async fn a_server_that_closes_its_output_is_gone() {
 /// Scenario 77: a server that ignores the end of its input and SIGTERM is killed with its children.
 #[tokio::test]
 async fn a_stubborn_server_is_killed_with_what_it_started() {
-    let client =
-        connect(&greeting("trap '' TERM; sleep 61 & echo $! >&2; while :; do sleep 1; done"))
-            .await
-            .unwrap();
+    assert_nothing_is_left("trap '' TERM; sleep 61 & echo $! >&2; while :; do sleep 1; done").await;
+}
+
+/// Scenario 77: what a server leaves behind when it exits by itself is ended, too.
+#[tokio::test]
+async fn what_a_server_leaves_behind_is_ended() {
+    assert_nothing_is_left("sleep 61 & echo $! >&2; read line; exit 0").await;
+}
+
+/// Stops a server that writes the process id of a helper to its standard error.
+async fn assert_nothing_is_left(server: &str) {
+    let client = connect(&greeting(server)).await.unwrap();
     let process = client.process_id().unwrap();
     let helper = loop {
         let tail = client.stderr_tail().unwrap_or_default();
@@ -129,9 +137,13 @@ async fn a_stubborn_server_is_killed_with_what_it_started() {
     client.stop().await;
     assert!(!runs(process), "the server has gone");
     // The helper is an orphan now; the process that adopted it reaps it.
-    while runs(helper) && !is_shadow(helper) {
-        tokio::task::yield_now().await;
-    }
+    let reaping = async {
+        while runs(helper) && !is_shadow(helper) {
+            tokio::task::yield_now().await;
+        }
+    };
+    let has_gone = tokio::time::timeout(PATIENCE, reaping).await;
+    assert!(has_gone.is_ok(), "what it started has gone");
 }
 
 /// Whether a process is a zombie: dead, but not yet reaped.
