@@ -31,7 +31,7 @@ pub use plan::ThreadPlan;
 pub use plugins::{PluginApps, PluginBuild};
 pub use ready::{HowOpened, LostHistory, ReadyThread};
 
-use opening::{ThreadOpening, refused, unless_cancelled, with_config};
+use opening::{ThreadOpening, refused, resume_when_free, with_config};
 use record::{OpenedFacts, attached_record};
 use terms::ThreadTerms;
 
@@ -95,7 +95,7 @@ impl ThreadLifecycle {
         // The thread has instructions of its own; only explicit ones may replace them.
         settings.developer_instructions.clone_from(&plan.settings.developer_instructions);
         let resume = ResumeThread::new(thread.clone(), settings);
-        let opened = unless_cancelled(cancel, server.resume_thread(resume)).await?;
+        let opened = resume_when_free(server, resume, cancel).await?;
         let opened = opened.map_err(|error| refused(error, thread.clone()))?;
         if opened.thread != *thread {
             let (asked, answered) = (thread.clone(), opened.thread);

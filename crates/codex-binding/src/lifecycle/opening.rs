@@ -1,5 +1,7 @@
 //! Opens the thread of a session: resumes the stored one, or starts another.
 
+use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
     BindingDecision, BindingOrigin, BindingRecord, CarryOver, ChangePolicy, FormerReason,
@@ -18,6 +20,14 @@ use super::{
     HowOpened, LifecycleError, LoadedThreads, LostHistory, PluginBuild, ReadyThread,
     ThreadLifecycle, ThreadPlan,
 };
+
+/// The pauses before a thread that another process has open is tried again.
+const WRITER_PAUSES: [Duration; 4] = [
+    Duration::from_millis(50),
+    Duration::from_millis(150),
+    Duration::from_millis(400),
+    Duration::from_millis(900),
+];
 
 /// One request to open a thread, with the records and the server that it uses.
 #[derive(Clone, Copy)]
@@ -69,8 +79,8 @@ impl ThreadOpening<'_> {
     ) -> Result<ReadyThread, LifecycleError> {
         let terms = ThreadTerms::of(&plan, Some(&stored.record));
         let settings = with_config(&plan, &terms.settings, None);
-        let call = self.server.resume_thread(ResumeThread::new(thread.clone(), settings.clone()));
-        let opened = match unless_cancelled(self.cancel, call).await? {
+        let call = ResumeThread::new(thread.clone(), settings.clone());
+        let opened = match resume_when_free(self.server, call, self.cancel).await? {
             Ok(opened) if opened.thread == thread => opened,
             Ok(opened) => {
                 let (asked, answered) = (thread, opened.thread);
@@ -248,8 +258,29 @@ impl ThreadOpening<'_> {
     }
 }
 
+/// Resumes a thread. If another process has it open, tries again for a moment: right after a server
+/// was killed, the next one may still take the thread for one that is being written.
+pub(super) async fn resume_when_free(
+    server: &dyn ThreadService,
+    resume: ResumeThread,
+    cancel: &CancellationToken,
+) -> Result<Result<OpenedThread, AppServerError>, LifecycleError> {
+    for pause in WRITER_PAUSES {
+        match unless_cancelled(cancel, server.resume_thread(resume.clone())).await? {
+            Err(error) if error.refusal() == Some(RefusalKind::ThreadOpenElsewhere) => {}
+            settled => return Ok(settled),
+        }
+        let pausing = async {
+            tokio::time::sleep(pause).await;
+            Ok(())
+        };
+        let _elapsed = unless_cancelled(cancel, pausing).await?;
+    }
+    unless_cancelled(cancel, server.resume_thread(resume)).await
+}
+
 /// Waits for a call until the request is cancelled.
-pub(super) async fn unless_cancelled<T>(
+async fn unless_cancelled<T>(
     cancel: &CancellationToken,
     call: impl Future<Output = Result<T, AppServerError>> + Send,
 ) -> Result<Result<T, AppServerError>, LifecycleError> {

@@ -17,6 +17,7 @@ use super::*;
 mod choices;
 mod config;
 mod homes;
+mod refused;
 mod rotation;
 
 mock! {
@@ -217,27 +218,6 @@ async fn an_answer_for_another_thread_is_refused() {
     server.expect_resume_thread().times(1).returning(move |_| Ok(other()));
     let error = world.ready(&server).await.unwrap_err();
     assert!(matches!(error, LifecycleError::ThreadMismatch { .. }), "{error}");
-    assert_eq!(world.stored().unwrap().thread, thread);
-}
-
-/// Archived, damaged and open elsewhere each have their own outcome and keep the record.
-#[tokio::test]
-async fn threads_that_cannot_be_had_now_have_their_own_outcome() {
-    let (world, thread) = World::with_history().await;
-    let elsewhere = world.home.start_server();
-    world.ready(&elsewhere).await.unwrap();
-    let error = world.ready(&world.home.start_server()).await.unwrap_err();
-    assert!(matches!(error, LifecycleError::OpenElsewhere { .. }), "{error}");
-    elsewhere.kill();
-    world.home.archive(&thread);
-    let error = world.ready(&world.home.start_server()).await.unwrap_err();
-    assert!(matches!(error, LifecycleError::Archived { .. }), "{error}");
-    assert_eq!(world.stored().unwrap().thread, thread);
-
-    let (world, thread) = World::with_history().await;
-    world.home.damage(&thread);
-    let error = world.ready(&world.home.start_server()).await.unwrap_err();
-    assert!(matches!(error, LifecycleError::DamagedThread { .. }), "{error}");
     assert_eq!(world.stored().unwrap().thread, thread);
 }
 
