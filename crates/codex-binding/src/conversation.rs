@@ -8,18 +8,20 @@
 mod active;
 mod bind;
 mod inbound;
+mod lease;
 mod reply;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
     BindingProfile, BindingRecord, ConversationData, MessageClaim, NodeRuntime, Permissions,
     ServiceTier, claim_message, effective_permissions,
 };
 use traj_core::port::{
-    AppServerError, BindingKey, CloseCause, NodeSessions, NodeTurn, RequestHandler,
+    AppServerError, BindingKey, CloseCause, NodeSessions, NodeTurn, RequestHandler, TurnLeases,
 };
 use traj_core::redaction::Redactor;
 
@@ -28,6 +30,7 @@ pub use bind::BindError;
 pub use inbound::{Handled, HostPermissions, Inbound, ServerChoice};
 
 use active::ActiveTurns;
+use lease::{NoLease, wait_for_lease};
 use reply::{failure_reply, turn_reply};
 
 use crate::bound_turn::{
@@ -54,13 +57,17 @@ pub struct ConversationOptions {
     pub nodes: Option<Arc<dyn NodeSessions>>,
     /// Hides secrets in failure messages.
     pub redactor: Redactor,
+    /// Keeps other processes from running a turn of the same conversation at the same time; `None`
+    /// if no other process serves these conversations.
+    pub leases: Option<Arc<dyn TurnLeases>>,
 }
 
 impl ConversationOptions {
-    /// The default options, without nodes.
+    /// The default options, without nodes and leases.
     #[must_use]
     pub fn standard(handler: Arc<dyn RequestHandler>, redactor: Redactor) -> Self {
-        Self { profile: BindingProfile::standard(), handler, nodes: None, redactor }
+        let profile = BindingProfile::standard();
+        Self { profile, handler, nodes: None, redactor, leases: None }
     }
 }
 
@@ -114,10 +121,35 @@ impl Conversations {
                     NodeTurn::new(node, session, timeout).with_prompt(prompt).in_directory(cwd);
                 self.node_turn(turn).await
             }
-            _ => self.app_server_turn(&queue_key, inbound, &prompt, cancel).await,
+            _ => match self.leased_turn(&queue_key, inbound, &prompt, cancel).await {
+                Ok(reply) => reply,
+                Err(NoLease::Cancelled) => return Handled::Silent,
+                Err(error) => failure_reply("Codex is busy", &error, &self.options),
+            },
         };
         drop(pass);
         Handled::Reply(reply)
+    }
+
+    /// Runs a turn while no other process runs one of the same conversation. The wait for it is
+    /// part of the message's time.
+    async fn leased_turn(
+        &self,
+        queue_key: &str,
+        mut inbound: Inbound,
+        prompt: &str,
+        cancel: &CancellationToken,
+    ) -> Result<String, NoLease> {
+        let timeout = inbound.timeout.unwrap_or(self.options.profile.turn_timeout);
+        let began = Instant::now();
+        let leases = self.options.leases.as_ref();
+        let deadline = began.checked_add(timeout);
+        let lease = wait_for_lease(leases, &inbound.plan.key, deadline, cancel).await?;
+        inbound.timeout = Some(timeout.saturating_sub(began.elapsed()));
+        // On the heap: callers nest the future deeply.
+        let reply = Box::pin(self.app_server_turn(queue_key, inbound, prompt, cancel)).await;
+        drop(lease);
+        Ok(reply)
     }
 
     async fn node_turn(&self, turn: NodeTurn) -> String {

@@ -3,8 +3,9 @@
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{BindingRecord, ConversationData, ExecRefusal, effective_permissions};
 use traj_core::id::ThreadId;
-use traj_core::port::{AppServerError, BindingKey, CloseCause};
+use traj_core::port::{AppServerError, BindingKey, CloseCause, TurnLeaseError};
 
+use super::lease::{NoLease, take_lease};
 use super::{Conversations, HostPermissions, ServerChoice};
 use crate::lifecycle::{LifecycleError, ThreadPlan};
 
@@ -18,6 +19,12 @@ pub enum BindError {
     /// The server does not start, or the thread cannot be opened.
     #[error(transparent)]
     Thread(LifecycleError),
+    /// Another process runs a turn of the conversation.
+    #[error("a turn of this conversation is running in another process")]
+    Busy,
+    /// It is not known whether another process runs a turn of the conversation.
+    #[error(transparent)]
+    Lease(TurnLeaseError),
 }
 
 impl Conversations {
@@ -28,8 +35,8 @@ impl Conversations {
     /// they do for a turn.
     ///
     /// # Errors
-    /// The policy does not permit it, the server does not start, or the thread cannot be opened. An
-    /// earlier binding is unchanged.
+    /// The policy does not permit it, another process runs a turn of the conversation, the server does
+    /// not start, or the thread cannot be opened. An earlier binding is unchanged.
     pub async fn bind(
         &self,
         plan: &ThreadPlan,
@@ -38,6 +45,12 @@ impl Conversations {
         permissions: &HostPermissions,
         cancel: &CancellationToken,
     ) -> Result<BindingRecord, BindError> {
+        let lease = take_lease(self.options.leases.as_ref(), &plan.key).await;
+        let _lease = lease.map_err(|missing| match missing {
+            NoLease::Unknown(error) => BindError::Lease(error),
+            NoLease::Busy => BindError::Busy,
+            NoLease::Cancelled => BindError::Thread(LifecycleError::Cancelled),
+        })?;
         let stored = self.lifecycle.load(&plan.key).await.map_err(BindError::Thread)?;
         let stored = stored.map(|stored| stored.record);
         // Refused before a server is started.

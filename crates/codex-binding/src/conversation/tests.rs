@@ -14,6 +14,7 @@ use traj_core::port::{BindingStore as _, DenyAll, NodeTurnError};
 use traj_core::redaction::{MarkerKey, RedactionPolicy};
 
 mod bind;
+mod leases;
 mod notices;
 
 use super::*;
@@ -323,7 +324,7 @@ async fn a_message_has_its_own_timeout() {
     let world = world();
     world.say("one").await;
     world.connector.started.lock().unwrap()[0].hold_turns();
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let inbound = world.message("two").within(Duration::from_secs(7));
     let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
     assert!(matches!(&handled, Handled::Reply(reply) if reply.contains("too long")), "{handled:?}");

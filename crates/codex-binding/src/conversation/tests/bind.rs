@@ -3,7 +3,7 @@
 use super::*;
 
 impl World {
-    async fn bind(
+    pub(super) async fn bind(
         &self,
         thread: Option<&ThreadId>,
         layers: &[ExecLayer],
