@@ -28,7 +28,7 @@ pub use file_pattern::{NamePattern, PathPattern};
 pub use place::{Location, Wanted, registered_databases};
 pub use summary::SessionSummary;
 
-use place::Place;
+use place::AgentPlace;
 use table::AGENTS;
 
 /// A program that runs agents, and where it keeps its sessions.
@@ -42,7 +42,7 @@ pub struct Agent {
     /// Other names that users type.
     pub aliases: &'static [&'static str],
     /// Where its files may be.
-    pub(crate) places: &'static [Place],
+    pub(crate) places: &'static [AgentPlace],
     /// Files that belong to another session: those of sub-agents, for example.
     pub(crate) parts: &'static [PathPattern],
 }

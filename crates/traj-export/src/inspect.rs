@@ -32,7 +32,7 @@ pub use report::{
 };
 
 use crate::bundle::schema::{self, Manifest, ManifestSummary};
-use crate::inspect::run_events::{EventRow, for_each_row, manifest_bytes, manifest_facts};
+use crate::inspect::run_events::{EventsFileRow, for_each_row, manifest_bytes, manifest_facts};
 use crate::verify::{BundleProblem, LARGE_MANIFEST};
 use crate::warning::Warning;
 
@@ -239,16 +239,16 @@ impl EventReader {
         Self { fold: Fold::new(prices), is_reported: false }
     }
 
-    fn take_row(&mut self, number: u64, row: EventRow<'_>, summary: &mut Summary) {
+    fn take_row(&mut self, number: u64, row: EventsFileRow<'_>, summary: &mut Summary) {
         match row {
-            EventRow::Event(event) => self.take(number, event, summary),
+            EventsFileRow::Event(event) => self.take(number, event, summary),
             // Counted only; `verify` checks it.
-            EventRow::TooLong => summary.events += 1,
-            EventRow::Damaged(problem) if !self.is_reported => {
+            EventsFileRow::TooLong => summary.events += 1,
+            EventsFileRow::Damaged(problem) if !self.is_reported => {
                 self.is_reported = true;
                 summary.add_problem(&BundleFile::Events.to_string(), Some(number), problem);
             }
-            EventRow::Damaged(_) => {}
+            EventsFileRow::Damaged(_) => {}
         }
     }
 

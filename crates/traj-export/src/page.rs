@@ -41,7 +41,7 @@ use traj_core::run::{Place, Prices, Run, one_line};
 use traj_core::timestamp::UnixMillis;
 
 use crate::error::RemainingSecret;
-use crate::inspect::run_events::{EventRow, for_each_row};
+use crate::inspect::run_events::{EventsFileRow, for_each_row};
 use crate::inspect::story::{Story, StoryDetail, TextAmount};
 use crate::inspect::{Summary, look_through};
 pub use check::verify_page;
@@ -322,7 +322,7 @@ fn read_rows(
     contexts: &mut PageContexts,
 ) -> Result<(), BundleSourceError> {
     for_each_row(content, &mut |number, row| {
-        let EventRow::Event(row) = row else {
+        let EventsFileRow::Event(row) = row else {
             list.add_row(None);
             return ControlFlow::Continue(());
         };

@@ -29,6 +29,29 @@ impl StopFlag {
     }
 }
 
+/// A reader that fails once it is asked to stop.
+#[cfg(feature = "zstd")]
+#[derive(Debug)]
+pub(crate) struct StoppableReader<'s, R> {
+    inner: R,
+    stop: &'s StopFlag,
+}
+
+#[cfg(feature = "zstd")]
+impl<'s, R> StoppableReader<'s, R> {
+    pub(crate) const fn new(inner: R, stop: &'s StopFlag) -> Self {
+        Self { inner, stop }
+    }
+}
+
+#[cfg(feature = "zstd")]
+impl<R: io::Read> io::Read for StoppableReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
+        self.inner.read(buffer)
+    }
+}
+
 /// Whether work ended because of [`StopFlag::check`].
 #[cfg(feature = "zstd")]
 pub(crate) fn is_stop(error: &io::Error) -> bool {

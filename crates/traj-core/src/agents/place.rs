@@ -11,7 +11,7 @@ const HIGHEST: usize = 32;
 /// Where files of an agent may be: in the directory that the first set variable
 /// names, else in every default directory.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct AgentPlace {
     pub(crate) variables: &'static [Variable],
     pub(crate) defaults: &'static [Folder],
     pub(crate) files: &'static [AgentFiles],
@@ -86,7 +86,7 @@ impl Agent {
     /// The directories that belong to this agent alone: not the workspace.
     #[must_use]
     pub fn own_folders(&self, host: &HostFacts) -> Vec<String> {
-        let is_own = |place: &&Place| {
+        let is_own = |place: &&AgentPlace| {
             !place.defaults.iter().any(|folder| matches!(folder, Folder::Workspace))
         };
         let locations = self.places.iter().filter(is_own).flat_map(|place| place.locations(host));
@@ -103,7 +103,7 @@ impl Agent {
     }
 }
 
-impl Place {
+impl AgentPlace {
     fn locations(&self, host: &HostFacts) -> Vec<Location> {
         let set = self.variables.iter().find_map(|variable| {
             host.variables.get(variable.name).map(|value| (&variable.names, value))

@@ -4,7 +4,7 @@
 //! `docs/agents.md`. The tests in `tests.rs` and `tests/it/reading/discovery.rs`
 //! need one line each.
 
-use super::place::{Folder, Named, Place, Variable};
+use super::place::{AgentPlace, Folder, Named, Variable};
 use super::{Agent, AgentFiles, FileKind, IdPlace, PathPattern};
 
 const fn files(pattern: &'static str, id: IdPlace) -> AgentFiles {
@@ -58,7 +58,7 @@ const AIDER: Agent = Agent {
     name: "aider",
     title: "aider",
     aliases: &[],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[file("AIDER_CHAT_HISTORY_FILE", Folder::Workspace)],
         defaults: &[Folder::Workspace],
         files: &[files(".aider.chat.history.md", IdPlace::Nowhere)],
@@ -70,7 +70,7 @@ const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
     title: "Claude Code",
     aliases: &["claude"],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("CLAUDE_CONFIG_DIR", "")],
         defaults: &[Folder::Config("claude"), Folder::Home(".claude")],
         files: &[files("projects/*/*.jsonl", IdPlace::Stem)],
@@ -82,7 +82,7 @@ const CODEX: Agent = Agent {
     name: "codex",
     title: "Codex",
     aliases: &[],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("CODEX_HOME", "")],
         defaults: &[Folder::Home(".codex")],
         files: &[
@@ -99,7 +99,7 @@ const CONTINUE: Agent = Agent {
     name: "continue",
     title: "Continue",
     aliases: &["cn"],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("CONTINUE_GLOBAL_DIR", "")],
         defaults: &[Folder::Home(".continue")],
         files: &[files("sessions/*-*.json", IdPlace::Stem)],
@@ -111,7 +111,7 @@ const COPILOT: Agent = Agent {
     name: "copilot",
     title: "Copilot CLI",
     aliases: &["copilot-cli"],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("COPILOT_HOME", "")],
         defaults: &[Folder::Home(".copilot")],
         files: &[files("session-state/*/events.jsonl", IdPlace::Folder)],
@@ -124,12 +124,12 @@ const CRUSH: Agent = Agent {
     title: "Crush",
     aliases: &[],
     places: &[
-        Place {
+        AgentPlace {
             variables: &[],
             defaults: &[Folder::Workspace],
             files: &[database(".crush/crush.db")],
         },
-        Place {
+        AgentPlace {
             variables: &[folder("CRUSH_GLOBAL_DATA", "")],
             defaults: &[Folder::Data("crush")],
             files: &[registry("projects.json")],
@@ -142,7 +142,7 @@ const GEMINI_CLI: Agent = Agent {
     name: "gemini-cli",
     title: "Gemini CLI",
     aliases: &["gemini"],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("GEMINI_CLI_HOME", ".gemini")],
         defaults: &[Folder::Home(".gemini")],
         files: &[
@@ -157,7 +157,7 @@ const GOOSE: Agent = Agent {
     name: "goose",
     title: "goose",
     aliases: &[],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("GOOSE_PATH_ROOT", "data/sessions")],
         defaults: &[Folder::Data("goose/sessions"), Folder::Data("Block/goose/sessions")],
         files: &[database("sessions.db"), old("*.jsonl")],
@@ -169,7 +169,7 @@ const KILO: Agent = Agent {
     name: "kilo",
     title: "Kilo",
     aliases: &["kilocode"],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[file("KILO_DB", Folder::Data("kilo"))],
         defaults: &[Folder::Data("kilo")],
         files: &[database("kilo.db"), database("kilo-*.db")],
@@ -181,7 +181,7 @@ const OPENCLAW: Agent = Agent {
     name: "openclaw",
     title: "OpenClaw",
     aliases: &[],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[],
         defaults: &[Folder::AgentsOfOpenClaw],
         files: &[
@@ -196,7 +196,7 @@ const OPENCODE: Agent = Agent {
     name: "opencode",
     title: "opencode",
     aliases: &[],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[file("OPENCODE_DB", Folder::Data("opencode"))],
         defaults: &[Folder::Data("opencode")],
         files: &[
@@ -213,7 +213,7 @@ const PI: Agent = Agent {
     title: "pi",
     aliases: &[],
     places: &[
-        Place {
+        AgentPlace {
             variables: &[folder("PI_CODING_AGENT_SESSION_DIR", "")],
             defaults: &[],
             files: &[
@@ -221,7 +221,7 @@ const PI: Agent = Agent {
                 files("--*/*_*.jsonl", IdPlace::AfterUnderscore),
             ],
         },
-        Place {
+        AgentPlace {
             variables: &[folder("PI_CODING_AGENT_DIR", "sessions")],
             defaults: &[Folder::Home(".pi/agent/sessions")],
             files: &[
@@ -237,7 +237,7 @@ const QWEN_CODE: Agent = Agent {
     name: "qwen-code",
     title: "Qwen Code",
     aliases: &["qwen"],
-    places: &[Place {
+    places: &[AgentPlace {
         variables: &[folder("QWEN_RUNTIME_DIR", ""), folder("QWEN_HOME", "")],
         defaults: &[Folder::Home(".qwen")],
         files: &[files("projects/*/chats/*.jsonl", IdPlace::Stem)],

@@ -28,7 +28,7 @@ mod row_reader;
 mod stored_output;
 mod survey;
 
-pub(super) use self::agents::Agent;
+pub(super) use self::agents::SubAgentFile;
 pub(super) use self::merge::{Agents, time_of};
 pub(crate) use self::row_reader::RowReader;
 

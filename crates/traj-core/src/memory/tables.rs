@@ -15,14 +15,14 @@ const MOST_STEPS: u64 = 10_000_000;
 /// the order in which they were added: no caller may rely on that.
 #[derive(Debug, Default)]
 pub struct MemoryTables {
-    tables: BTreeMap<String, Table>,
+    tables: BTreeMap<String, TableContent>,
     views: BTreeSet<String>,
     steps: AtomicU64,
     longest: Option<usize>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct TableContent {
     columns: Vec<String>,
     rows: Vec<Vec<Cell>>,
 }
@@ -44,7 +44,7 @@ impl MemoryTables {
     /// Adds a table without rows.
     pub fn create(&mut self, table: &str, columns: &[&str]) {
         let columns = columns.iter().map(|name| (*name).to_owned()).collect();
-        self.tables.insert(table.to_owned(), Table { columns, rows: Vec::new() });
+        self.tables.insert(table.to_owned(), TableContent { columns, rows: Vec::new() });
     }
 
     /// Adds something that has a name but is not a table.

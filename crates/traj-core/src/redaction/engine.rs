@@ -22,7 +22,7 @@ use super::cache::names::ShortStrings;
 use super::field_name::{NameClass, NameTable};
 use super::rule::{MatchCheck, Matcher, Rule, RuleClass, RuleIndex};
 use super::text::context::{ContextScan, Hook, hooks};
-use super::text::encoded::{self, Run};
+use super::text::encoded::{self, EncodedRun};
 use super::text::rescan::Rescan;
 use super::text::value::{entropy, is_snake_name, looks_issued, looks_random};
 
@@ -283,7 +283,7 @@ impl Engine {
     }
 
     /// Applies the run rules to a long run of token characters.
-    pub(super) fn look_at_run(&self, scan: &mut ContextScan<'_>, run: Run) {
+    pub(super) fn look_at_run(&self, scan: &mut ContextScan<'_>, run: EncodedRun) {
         // Characters around the run, such as dots, may belong to the token.
         let (start, end) = encoded::token_around(scan.text, run);
         if !encoded::has_token_of(SHORTEST_RUN_TOKEN, scan.slice(start, end)) {

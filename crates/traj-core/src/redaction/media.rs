@@ -16,7 +16,7 @@ use crate::json::{Json, Object};
 use declared::declared_type;
 pub(super) use declared::{may_be_type, says_type};
 use extent::Extents;
-use head::{Head, says_base64};
+use head::{UriHead, says_base64};
 use reader::{Coding, Reader};
 pub use stream::{MediaMark, MediaStream};
 
@@ -183,7 +183,7 @@ fn strip_ignore_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
 
 /// Whether there may be data URIs inside a longer string.
 pub(super) fn may_be_in(text: &str) -> bool {
-    text.len() >= MIN_IN_TEXT && Head::find(text, 0).is_some()
+    text.len() >= MIN_IN_TEXT && UriHead::find(text, 0).is_some()
 }
 
 /// The data URIs inside a longer string, with their ranges.
@@ -191,7 +191,7 @@ pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
     let mut out = Vec::new();
     let mut extents = Extents::new(text.as_bytes());
     let mut place = 0;
-    while let Some(head) = Head::find(text, place) {
+    while let Some(head) = UriHead::find(text, place) {
         let end = extents.end(&head);
         let length = match head.coding {
             Coding::Base64 => (end - head.body) * 3 / 4,

@@ -21,7 +21,7 @@ pub struct ChatAnswer {
 }
 
 #[derive(Debug, Deserialize)]
-struct Document {
+struct AnswerDocument {
     ok: bool,
     result: Option<ExportResult>,
 }
@@ -45,7 +45,7 @@ impl ChatAnswer {
     /// # Errors
     /// If it is not such a document.
     pub fn from_document(document: &str) -> Result<Option<Self>, ChatExportError> {
-        let document: Document =
+        let document: AnswerDocument =
             serde_json::from_str(document).map_err(|_| ChatExportError::NotDecodable)?;
         let Some(result) = document.result.filter(|_| document.ok) else { return Ok(None) };
         Ok(Some(Self {

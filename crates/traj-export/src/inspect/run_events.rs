@@ -21,9 +21,9 @@ use crate::verify::{ContentReader, MAX_MANIFEST_BYTES};
 pub(crate) use event_texts::{EventTexts, MOST_RESTORED};
 use lines::for_each_line;
 
-/// A row of `events.jsonl`.
+/// A line of `events.jsonl`.
 #[derive(Debug)]
-pub(crate) enum EventRow<'l> {
+pub(crate) enum EventsFileRow<'l> {
     /// An event.
     Event(&'l Json<'l>),
     /// An event that is too long to read.
@@ -35,26 +35,28 @@ pub(crate) enum EventRow<'l> {
 /// Passes every row with its 1-based number to `visit`, until `visit` breaks.
 pub(crate) fn for_each_row(
     content: &mut dyn BundleContent,
-    visit: &mut dyn FnMut(u64, EventRow<'_>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(u64, EventsFileRow<'_>) -> ControlFlow<()>,
 ) -> Result<(), BundleSourceError> {
     let mut number = 0;
     for_each_line(content, &mut |line| {
         number += 1;
         match line {
             Line::Whole(line) if long_rows::is_bomb(line) => {
-                visit(number, EventRow::Damaged(NOT_AN_EVENT))
+                visit(number, EventsFileRow::Damaged(NOT_AN_EVENT))
             }
             Line::Whole(line) => {
                 let text = String::from_utf8_lossy(line);
                 match Json::parse(&text) {
                     Ok(row) if Dialect::Bundle.type_name(&row).is_some() => {
-                        visit(number, EventRow::Event(&row))
+                        visit(number, EventsFileRow::Event(&row))
                     }
-                    _ => visit(number, EventRow::Damaged(NOT_AN_EVENT)),
+                    _ => visit(number, EventsFileRow::Damaged(NOT_AN_EVENT)),
                 }
             }
-            Line::TooLong { is_cut: false, .. } => visit(number, EventRow::TooLong),
-            Line::TooLong { .. } | Line::Cut(_) => visit(number, EventRow::Damaged("is truncated")),
+            Line::TooLong { is_cut: false, .. } => visit(number, EventsFileRow::TooLong),
+            Line::TooLong { .. } | Line::Cut(_) => {
+                visit(number, EventsFileRow::Damaged("is truncated"))
+            }
         }
     })
 }
@@ -186,7 +188,7 @@ impl<'t> FactReader<'t> {
         let mut failure = None;
         for_each_row(content, &mut |number, row| {
             match row {
-                EventRow::Event(row) => match self.restored(row) {
+                EventsFileRow::Event(row) => match self.restored(row) {
                     Ok(row) => {
                         Dialect::Bundle.decode(&row, Place::line(number), &mut |event| {
                             if self.flow.is_continue() {
@@ -199,8 +201,8 @@ impl<'t> FactReader<'t> {
                         self.flow = ControlFlow::Break(());
                     }
                 },
-                EventRow::TooLong => self.counts.too_long += 1,
-                EventRow::Damaged(_) => {}
+                EventsFileRow::TooLong => self.counts.too_long += 1,
+                EventsFileRow::Damaged(_) => {}
             }
             self.flow
         })?;

@@ -25,7 +25,7 @@ use super::sink::opening;
 pub(super) use bytes::PageBytes;
 pub(super) use chunk::ChunkContent;
 
-use copies::{EventRows, ExpandedContent};
+use copies::{EventRowReader, ExpandedContent};
 
 /// How every page begins.
 const BEGINNING: &str = "<!doctype html>\n<html lang=\"en\"><head>\n<meta charset=\"utf-8\">\n\
@@ -122,7 +122,7 @@ impl PageBundle {
 impl BundleSource for PageBundle {
     fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
         let mut page = PageBytes::at(&*self.source, self.data);
-        let mut rows = EventRows::new(&*self.source, &self.row_chunks);
+        let mut rows = EventRowReader::new(&*self.source, &self.row_chunks);
         let mut next = 0_u64;
         for file in &self.files {
             let last =

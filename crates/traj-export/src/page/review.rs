@@ -8,7 +8,7 @@ use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::{RedactionReport, Redactor};
 
 use super::PageFinding;
-use crate::inspect::run_events::{EventRow, for_each_row};
+use crate::inspect::run_events::{EventsFileRow, for_each_row};
 
 /// At most this many places are listed.
 const MOST_FINDINGS: usize = 10_000;
@@ -28,7 +28,7 @@ pub fn find_survivors(
             return Ok(());
         }
         for_each_row(content, &mut |number, row| {
-            let EventRow::Event(row) = row else { return ControlFlow::Continue(()) };
+            let EventsFileRow::Event(row) = row else { return ControlFlow::Continue(()) };
             let mut report = RedactionReport::new();
             redactor.json(row.clone(), &mut report);
             for (shape, count) in shapes(&report) {

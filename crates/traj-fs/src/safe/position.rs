@@ -18,3 +18,27 @@ pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<
     }
     Ok(filled)
 }
+
+/// A file from an offset to its end, whatever the position of its handle.
+#[cfg(feature = "zstd")]
+#[derive(Debug)]
+pub(crate) struct FileReader<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+#[cfg(feature = "zstd")]
+impl<'f> FileReader<'f> {
+    pub(crate) const fn new(file: &'f File, offset: u64) -> Self {
+        Self { file, offset }
+    }
+}
+
+#[cfg(feature = "zstd")]
+impl io::Read for FileReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = read_at(self.file, buffer, self.offset)?;
+        self.offset = self.offset.saturating_add(count as u64);
+        Ok(count)
+    }
+}

@@ -1,6 +1,6 @@
 //! The files of a session's sub-agents.
 
-use super::fate::{Fate, Fates};
+use super::fate::{Fates, RowFate};
 use super::survey::Survey;
 use crate::gather::{GatherError, GatheredFile};
 use crate::json::{Json, Object};
@@ -11,7 +11,7 @@ const LONGEST_NOTE: u64 = 64 * 1024;
 
 /// A sub-agent with a separate file.
 #[derive(Debug)]
-pub(in crate::gather) struct Agent {
+pub(in crate::gather) struct SubAgentFile {
     pub(in crate::gather) id: String,
     pub(in crate::gather) source: Box<dyn Source>,
     /// A row that says what it is, and which call started it.
@@ -25,7 +25,7 @@ pub(super) fn of(
     stem: &str,
     survey: &Survey,
     fates: &Fates,
-) -> Result<Vec<Agent>, GatherError> {
+) -> Result<Vec<SubAgentFile>, GatherError> {
     if stem.starts_with("agent-") {
         return Ok(Vec::new());
     }
@@ -39,7 +39,7 @@ pub(super) fn of(
         }
     }
     let is_new = |id: &str, found: &[(String, String)]| found.iter().all(|(known, _)| known != id);
-    let is_own = |line: usize| fates.of_line(line) == Fate::Own;
+    let is_own = |line: usize| fates.of_line(line) == RowFate::Own;
     for (_, id) in survey.agents.iter().filter(|(line, _)| is_own(*line)) {
         if is_new(id, &found) && is_plain(id) {
             found.push((id.clone(), format!("{beside}agent-{id}.jsonl")));
@@ -55,7 +55,7 @@ pub(super) fn of(
             Err(error) => return Err(error.into()),
         };
         let note = note_of(file, &name, &id);
-        agents.push(Agent { id, source, note });
+        agents.push(SubAgentFile { id, source, note });
     }
     Ok(agents)
 }

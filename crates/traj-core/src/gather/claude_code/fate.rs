@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::survey::{NONE, Row, RowKind, Survey};
+use super::survey::{NONE, Survey, SurveyedKind, SurveyedRow};
 use crate::run::Branches;
 
 /// Whether a row counts, and if not, why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum RowFate {
     /// It counts.
     #[default]
     Own,
@@ -29,7 +29,7 @@ const AT_ONCE: i64 = 5;
 /// The fate of each line.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
-    fates: Vec<Fate>,
+    fates: Vec<RowFate>,
     /// For a row of a side chain, the row that begins it.
     roots: Vec<u32>,
     /// The abandoned branches.
@@ -39,18 +39,18 @@ pub(super) struct Fates {
 impl Fates {
     pub(super) fn of(survey: &Survey) -> Self {
         let rows = &survey.rows;
-        let mut fates = vec![Fate::Own; rows.len()];
+        let mut fates = vec![RowFate::Own; rows.len()];
         let (ids, parents) = links(rows, &mut fates);
         let inherited = inherited_rows(survey, &parents);
         let tree = Tree::of(survey, &fates, &ids, parents);
         let mut left = Branches::default();
         for (at, row) in rows.iter().enumerate() {
-            let is_talk = row.kind != RowKind::Beside;
+            let is_talk = row.kind != SurveyedKind::Beside;
             let Some(fate) = fates.get_mut(at).filter(|_| is_talk) else { continue };
-            if *fate == Fate::Own && inherited.get(at) == Some(&true) {
-                *fate = Fate::Inherited;
-            } else if *fate == Fate::Own && !tree.counts(at) {
-                *fate = Fate::Left;
+            if *fate == RowFate::Own && inherited.get(at) == Some(&true) {
+                *fate = RowFate::Inherited;
+            } else if *fate == RowFate::Own && !tree.counts(at) {
+                *fate = RowFate::Left;
                 left.entries += 1;
                 left.count += u64::from(tree.begins_branch(at));
             }
@@ -61,10 +61,10 @@ impl Fates {
 
     /// Whether every row counts and needs no mark.
     pub(super) fn are_plain(&self) -> bool {
-        self.roots.is_empty() && self.fates.iter().all(|fate| *fate == Fate::Own)
+        self.roots.is_empty() && self.fates.iter().all(|fate| *fate == RowFate::Own)
     }
 
-    pub(super) fn of_line(&self, line: usize) -> Fate {
+    pub(super) fn of_line(&self, line: usize) -> RowFate {
         self.fates.get(line).copied().unwrap_or_default()
     }
 
@@ -78,19 +78,19 @@ impl Fates {
 type Ids = Vec<u32>;
 
 /// The id of the row on a line.
-fn id_of(rows: &[Row], line: u32) -> u64 {
+fn id_of(rows: &[SurveyedRow], line: u32) -> u64 {
     rows.get(line as usize).map_or(0, |row| row.id)
 }
 
-fn line_of(rows: &[Row], ids: &Ids, id: u64) -> Option<u32> {
+fn line_of(rows: &[SurveyedRow], ids: &Ids, id: u64) -> Option<u32> {
     let place = ids.binary_search_by_key(&id, |line| id_of(rows, *line)).ok()?;
     ids.get(place).copied()
 }
 
 /// Finds repeated rows, and the line of each row's parent. The first row with an
 /// id counts, and the last one says where it belongs.
-fn links(rows: &[Row], fates: &mut [Fate]) -> (Ids, Vec<u32>) {
-    let has_id = |row: &Row| row.kind != RowKind::Beside && row.id != 0;
+fn links(rows: &[SurveyedRow], fates: &mut [RowFate]) -> (Ids, Vec<u32>) {
+    let has_id = |row: &SurveyedRow| row.kind != SurveyedKind::Beside && row.id != 0;
     let lines = (0_u32..).zip(rows).filter(|(_, row)| has_id(row));
     let mut ids: Ids = lines.map(|(line, _)| line).collect();
     ids.sort_unstable_by_key(|line| (id_of(rows, *line), *line));
@@ -100,7 +100,7 @@ fn links(rows: &[Row], fates: &mut [Fate]) -> (Ids, Vec<u32>) {
             && id_of(rows, *first) == id_of(rows, *line)
         {
             if let Some(fate) = fates.get_mut(*line as usize) {
-                *fate = Fate::Repeated;
+                *fate = RowFate::Repeated;
             }
             match last.last_mut() {
                 Some((known, newest)) if id_of(rows, *known) == id_of(rows, *first) => {
@@ -134,10 +134,10 @@ fn inherited_rows(survey: &Survey, parents: &[u32]) -> Vec<bool> {
     let copied = if survey.is_old { copied_at_once(rows) } else { None };
     let began = survey.began.unwrap_or(i64::MIN);
     // The session's own answers are never older than the file, however soon it was copied.
-    let is_older = |row: &Row| row.kind == RowKind::Assistant && row.at < began;
+    let is_older = |row: &SurveyedRow| row.kind == SurveyedKind::Assistant && row.at < began;
     let last_older = rows.iter().rposition(is_older);
     let until = last_foreign.max(copied).max(last_older);
-    let is_copy = |at: usize, row: &Row| {
+    let is_copy = |at: usize, row: &SurveyedRow| {
         until.is_some_and(|until| at <= until) || row.at.saturating_add(LATE) < began
     };
     let mut inherited: Vec<bool> =
@@ -146,7 +146,7 @@ fn inherited_rows(survey: &Survey, parents: &[u32]) -> Vec<bool> {
     let mut is_answer = vec![false; rows.len()];
     for (at, row) in rows.iter().enumerate() {
         let parent = parents.get(at).copied().unwrap_or(NONE) as usize;
-        let follows = row.kind != RowKind::Prompt && is_answer.get(parent) == Some(&true);
+        let follows = row.kind != SurveyedKind::Prompt && is_answer.get(parent) == Some(&true);
         if let (Some(answer), Some(slot)) = (is_answer.get_mut(at), inherited.get_mut(at)) {
             *answer = row.is_elsewhere || follows;
             *slot |= *answer;
@@ -157,28 +157,28 @@ fn inherited_rows(survey: &Survey, parents: &[u32]) -> Vec<bool> {
 
 /// The last row that an old version copied: all of them have the same time, and so
 /// has the question that the copy was made for.
-fn copied_at_once(rows: &[Row]) -> Option<usize> {
-    let talk = rows.iter().enumerate().filter(|(_, row)| row.kind != RowKind::Beside);
+fn copied_at_once(rows: &[SurveyedRow]) -> Option<usize> {
+    let talk = rows.iter().enumerate().filter(|(_, row)| row.kind != SurveyedKind::Beside);
     let (mut last, mut before) = (None, None);
     for (at, row) in talk {
         if before.is_some_and(|before: i64| row.at.saturating_sub(before) > AT_ONCE) {
             break;
         }
-        if row.kind != RowKind::Prompt {
+        if row.kind != SurveyedKind::Prompt {
             last = Some(at);
         }
         before = Some(row.at);
     }
     let has_answer = |last: &usize| {
         let copied = rows.get(..=*last).unwrap_or_default();
-        copied.iter().any(|row| row.kind == RowKind::Assistant)
+        copied.iter().any(|row| row.kind == SurveyedKind::Assistant)
     };
     last.filter(has_answer)
 }
 
 /// Where a row is in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum TreePlace {
     Unknown,
     /// On the path from a leaf to its root.
     On,
@@ -191,16 +191,16 @@ enum Place {
 
 struct Tree {
     parents: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<TreePlace>,
 }
 
 impl Tree {
-    fn of(survey: &Survey, fates: &[Fate], ids: &Ids, parents: Vec<u32>) -> Self {
+    fn of(survey: &Survey, fates: &[RowFate], ids: &Ids, parents: Vec<u32>) -> Self {
         let rows = &survey.rows;
-        let mut tree = Self { parents, places: vec![Place::Unknown; rows.len()] };
+        let mut tree = Self { parents, places: vec![TreePlace::Unknown; rows.len()] };
         let is_main = |at: usize| {
-            rows.get(at).is_some_and(|row| row.kind != RowKind::Beside && !row.is_side)
-                && fates.get(at) != Some(&Fate::Repeated)
+            rows.get(at).is_some_and(|row| row.kind != SurveyedKind::Beside && !row.is_side)
+                && fates.get(at) != Some(&RowFate::Repeated)
         };
         // The last row is the leaf, unless the program has gone back since.
         let last = (0..rows.len()).rev().find(|at| is_main(*at));
@@ -222,8 +222,8 @@ impl Tree {
         usize::try_from(parent).ok()
     }
 
-    fn place(&self, at: usize) -> Place {
-        self.places.get(at).copied().unwrap_or(Place::Unknown)
+    fn place(&self, at: usize) -> TreePlace {
+        self.places.get(at).copied().unwrap_or(TreePlace::Unknown)
     }
 
     fn is_above(&self, upper: usize, lower: usize) -> bool {
@@ -242,19 +242,19 @@ impl Tree {
     /// another root are an earlier part of the session.
     fn walk(&mut self, start: usize) {
         let (mut way, mut at) = (Vec::new(), Some(start));
-        let mut place = Place::On;
+        let mut place = TreePlace::On;
         while let Some(now) = at {
             match self.place(now) {
-                Place::Unknown => {}
+                TreePlace::Unknown => {}
                 _ if way.is_empty() => return,
                 _ => {
-                    place = Place::Off;
+                    place = TreePlace::Off;
                     break;
                 }
             }
             if let Some(slot) = self.places.get_mut(now) {
                 // A cycle ends here.
-                *slot = Place::Off;
+                *slot = TreePlace::Off;
             }
             way.push(now);
             at = self.parent(now);
@@ -267,30 +267,30 @@ impl Tree {
     }
 
     /// Finds rows beside the path that belong to it.
-    fn add_what_belongs(&mut self, rows: &[Row]) {
-        let on_way = rows.iter().enumerate().filter(|(at, _)| self.place(*at) == Place::On);
+    fn add_what_belongs(&mut self, rows: &[SurveyedRow]) {
+        let on_way = rows.iter().enumerate().filter(|(at, _)| self.place(*at) == TreePlace::On);
         let messages: HashSet<u64> = on_way
-            .filter(|(_, row)| row.kind == RowKind::Assistant && row.message != 0)
+            .filter(|(_, row)| row.kind == SurveyedKind::Assistant && row.message != 0)
             .map(|(_, row)| row.message)
             .collect();
         for (at, row) in rows.iter().enumerate() {
-            if self.place(at) != Place::Off {
+            if self.place(at) != TreePlace::Off {
                 continue;
             }
             let is_below = self.parent(at).is_some_and(|parent| self.counts(parent));
             let belongs = match row.kind {
-                RowKind::Assistant => messages.contains(&row.message),
-                RowKind::Result | RowKind::Other => is_below,
-                RowKind::Prompt | RowKind::Beside => false,
+                SurveyedKind::Assistant => messages.contains(&row.message),
+                SurveyedKind::Result | SurveyedKind::Other => is_below,
+                SurveyedKind::Prompt | SurveyedKind::Beside => false,
             };
             if let Some(slot) = self.places.get_mut(at).filter(|_| belongs) {
-                *slot = Place::Along;
+                *slot = TreePlace::Along;
             }
         }
     }
 
     fn counts(&self, at: usize) -> bool {
-        self.place(at) != Place::Off
+        self.place(at) != TreePlace::Off
     }
 
     fn begins_branch(&self, at: usize) -> bool {
@@ -300,7 +300,7 @@ impl Tree {
 
 /// The line that begins each side chain; empty if there is none. A parent comes
 /// before its children.
-fn side_roots(rows: &[Row], parents: &[u32]) -> Vec<u32> {
+fn side_roots(rows: &[SurveyedRow], parents: &[u32]) -> Vec<u32> {
     if !rows.iter().any(|row| row.is_side) {
         return Vec::new();
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::agents::Agent;
-use super::fate::{Fate, Fates};
+use super::agents::SubAgentFile;
+use super::fate::{Fates, RowFate};
 use super::row_reader::RowReader;
 use super::stored_output::StoredOutput;
 use super::survey::{MOST_ROWS, Survey};
@@ -27,7 +27,7 @@ pub(super) fn write(
     file: &GatheredFile<'_>,
     survey: &Survey,
     fates: &Fates,
-    agents: Vec<Agent>,
+    agents: Vec<SubAgentFile>,
     stored: &StoredOutput<'_>,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
@@ -73,7 +73,7 @@ pub(super) fn write(
 
 /// What is added to a row.
 struct Mark<'m> {
-    fate: Fate,
+    fate: RowFate,
     agent: Option<&'m str>,
     /// Where long output may be.
     stored: Option<&'m StoredOutput<'m>>,
@@ -88,10 +88,10 @@ impl Mark<'_> {
         let Some(members) = members else { return rows.bytes(line) };
         rows.bytes(b"{")?;
         rows.bytes(match self.fate {
-            Fate::Own => b"",
-            Fate::Inherited => b"\"inherited\":true,",
-            Fate::Left => b"\"left\":true,",
-            Fate::Repeated => b"\"repeated\":true,",
+            RowFate::Own => b"",
+            RowFate::Inherited => b"\"inherited\":true,",
+            RowFate::Left => b"\"left\":true,",
+            RowFate::Repeated => b"\"repeated\":true,",
         })?;
         if let Some(agent) = self.agent.filter(|_| !has_agent(line)) {
             let agent = Json::from(agent).to_line();
@@ -130,21 +130,21 @@ impl SideNames {
 /// The files of sub-agents that have rows left.
 pub(in crate::gather) struct Agents<'a> {
     /// Those that have not begun, by the time at which they do.
-    waiting: VecDeque<(i64, &'a Agent)>,
+    waiting: VecDeque<(i64, &'a SubAgentFile)>,
     open: Vec<AgentRows<'a>>,
     stored: Option<&'a StoredOutput<'a>>,
 }
 
 /// The rows of one sub-agent, and the next of them.
 struct AgentRows<'a> {
-    agent: &'a Agent,
+    agent: &'a SubAgentFile,
     reader: RowReader<'a>,
     next: Option<Vec<u8>>,
     at: i64,
 }
 
 impl<'a> Agents<'a> {
-    pub(in crate::gather) fn of(agents: &'a [Agent]) -> Result<Self, GatherError> {
+    pub(in crate::gather) fn of(agents: &'a [SubAgentFile]) -> Result<Self, GatherError> {
         let mut waiting = Vec::new();
         for agent in agents {
             waiting.push((first_time(&*agent.source)?, agent));
@@ -165,7 +165,7 @@ impl<'a> Agents<'a> {
         rows: &mut RowWriter<'_>,
     ) -> Result<(), GatherError> {
         loop {
-            let begins = |(at, _): &&(i64, &Agent)| *at < until;
+            let begins = |(at, _): &&(i64, &SubAgentFile)| *at < until;
             while self.open.len() < MOST_OPEN
                 && let Some((_, agent)) = self.waiting.front().filter(begins).copied()
             {
@@ -183,7 +183,7 @@ impl<'a> Agents<'a> {
             };
             if let Some(line) = first.next.take() {
                 let agent = Some(first.agent.id.as_str());
-                Mark { fate: Fate::Own, agent, stored: self.stored }.write(&line, rows)?;
+                Mark { fate: RowFate::Own, agent, stored: self.stored }.write(&line, rows)?;
                 rows.bytes(b"\n")?;
             }
             first.advance()?;
@@ -192,7 +192,7 @@ impl<'a> Agents<'a> {
 }
 
 impl<'a> AgentRows<'a> {
-    fn of(agent: &'a Agent) -> Result<Self, GatherError> {
+    fn of(agent: &'a SubAgentFile) -> Result<Self, GatherError> {
         let reader = RowReader::new(&*agent.source, AGENT_BLOCK);
         let mut rows = Self { agent, reader, next: None, at: i64::MIN };
         rows.advance()?;

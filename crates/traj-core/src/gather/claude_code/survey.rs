@@ -26,7 +26,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// What a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowKind {
+pub(super) enum SurveyedKind {
     /// A row beside the conversation, or a line without a row.
     Beside,
     /// Something that a person or the harness said in the user's name.
@@ -41,7 +41,7 @@ pub(super) enum RowKind {
 
 /// One line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct SurveyedRow {
     /// When it was written, in milliseconds; the time of the line above if it does not
     /// say.
     pub(super) at: i64,
@@ -49,7 +49,7 @@ pub(super) struct Row {
     pub(super) id: u64,
     pub(super) parent: u64,
     pub(super) message: u64,
-    pub(super) kind: RowKind,
+    pub(super) kind: SurveyedKind,
     pub(super) is_side: bool,
     /// Whether the request that it answers belongs to another session.
     pub(super) is_foreign: bool,
@@ -62,7 +62,7 @@ pub(super) struct Row {
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// One for each line; empty if there are too many.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SurveyedRow>,
     /// Whether there are too many.
     pub(super) is_too_long: bool,
     /// The row that the program last called the current one.
@@ -113,7 +113,7 @@ struct Surveyor {
 }
 
 impl Surveyor {
-    fn row(&mut self, line: &[u8]) -> Row {
+    fn row(&mut self, line: &[u8]) -> SurveyedRow {
         let text = String::from_utf8_lossy(line);
         match Json::parse_shallow(&text, DEPTH) {
             Ok(row) if row.as_object().is_some() => self.placed(&row, line),
@@ -121,14 +121,14 @@ impl Surveyor {
         }
     }
 
-    fn no_row(&self) -> Row {
+    fn no_row(&self) -> SurveyedRow {
         let at = self.clock.unwrap_or(i64::MIN);
         let (id, parent, message) = (0, 0, 0);
-        let (kind, is_side, is_foreign, is_elsewhere) = (RowKind::Beside, false, false, false);
-        Row { at, id, parent, message, kind, is_side, is_foreign, is_elsewhere }
+        let (kind, is_side, is_foreign, is_elsewhere) = (SurveyedKind::Beside, false, false, false);
+        SurveyedRow { at, id, parent, message, kind, is_side, is_foreign, is_elsewhere }
     }
 
-    fn placed(&mut self, json: &Json<'_>, line: &[u8]) -> Row {
+    fn placed(&mut self, json: &Json<'_>, line: &[u8]) -> SurveyedRow {
         let text = |name: &str| json.get(name).and_then(Json::as_str);
         let is_set = |name: &str| json.get(name).and_then(Json::as_bool) == Some(true);
         let time = Dialect::ClaudeCode.time_of(json).map(UnixMillis::as_millis);
@@ -149,10 +149,12 @@ impl Surveyor {
             return row;
         }
         row.kind = match kind {
-            "user" if memchr::memmem::find(line, b"\"tool_result\"").is_some() => RowKind::Result,
-            "user" => RowKind::Prompt,
-            "assistant" => RowKind::Assistant,
-            _ => RowKind::Other,
+            "user" if memchr::memmem::find(line, b"\"tool_result\"").is_some() => {
+                SurveyedKind::Result
+            }
+            "user" => SurveyedKind::Prompt,
+            "assistant" => SurveyedKind::Assistant,
+            _ => SurveyedKind::Other,
         };
         row.is_side = is_set("isSidechain");
         row.is_elsewhere = is_elsewhere == Some(true);

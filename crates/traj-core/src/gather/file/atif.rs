@@ -37,7 +37,7 @@ pub(super) fn rows(document: &Json<'_>, out: &mut RowWriter<'_>) -> Result<(), G
     let mut number = 0;
     let mut rows = Vec::new();
     for trajectory in &trajectories {
-        rows.extend(Reading::of(trajectory, &mut number).rows);
+        rows.extend(TrajectoryReading::of(trajectory, &mut number).rows);
     }
     // A stable sort: each trajectory stays in its order.
     rows.sort_by_key(|row| row.at);
@@ -111,14 +111,14 @@ fn write_end(document: &Json<'_>, number: u64, out: &mut RowWriter<'_>) -> Resul
 }
 
 /// The rows of one trajectory so far.
-struct Reading<'d, 'n> {
+struct TrajectoryReading<'d, 'n> {
     thread: Option<&'d str>,
     clock: Option<UnixMillis>,
     number: &'n mut u64,
     rows: Vec<TimedRow<'d>>,
 }
 
-impl<'d, 'n> Reading<'d, 'n> {
+impl<'d, 'n> TrajectoryReading<'d, 'n> {
     fn of(trajectory: &'d Trajectory<'d>, number: &'n mut u64) -> Self {
         let thread = trajectory.name.as_deref();
         let mut reading = Self { thread, clock: None, number, rows: Vec::new() };

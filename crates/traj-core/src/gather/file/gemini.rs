@@ -32,7 +32,7 @@ const LIST_DEPTH: usize = 4;
 
 /// One row of the result.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RowPlace {
     offset: u64,
     length: u64,
     /// Which message of the list on that line it is.
@@ -42,9 +42,9 @@ struct Place {
 
 /// The rows of one file, without repetitions.
 #[derive(Debug, Default)]
-struct Rows {
+struct UniqueRows {
     /// `None` if the row was dropped.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<RowPlace>>,
     /// The position of each message, by the hash of its id.
     messages: HashMap<u64, usize>,
     hasher: RandomState,
@@ -57,7 +57,7 @@ struct Rows {
 
 /// Writes the rows of a session.
 pub(super) fn rows(file: &GatheredFile<'_>, out: &mut RowWriter<'_>) -> Result<(), GatherError> {
-    let main = Rows::of(file.source)?;
+    let main = UniqueRows::of(file.source)?;
     let folder = file.name.rsplit_once('/').map_or("", |(folder, _)| folder);
     let header = main.places.iter().flatten().next();
     let session = header.map(|header| session_of(file.source, header)).transpose()?.flatten();
@@ -71,10 +71,10 @@ pub(super) fn rows(file: &GatheredFile<'_>, out: &mut RowWriter<'_>) -> Result<(
         let name = format!("{folder}/{session}/{agent}.jsonl");
         // A sub-agent without a file is known by its call only.
         if let Ok(source) = file.sources.open(&name) {
-            agents.push((agent.clone(), Rows::of(&*source)?, source));
+            agents.push((agent.clone(), UniqueRows::of(&*source)?, source));
         }
     }
-    let mut added: Vec<(Option<UnixMillis>, usize, Place)> = Vec::new();
+    let mut added: Vec<(Option<UnixMillis>, usize, RowPlace)> = Vec::new();
     for (number, (_, rows, _)) in agents.iter().enumerate() {
         let mut at = None;
         // A header states nothing that its parent does not.
@@ -103,9 +103,9 @@ pub(super) fn rows(file: &GatheredFile<'_>, out: &mut RowWriter<'_>) -> Result<(
 }
 
 fn write_of_agent(
-    agents: &[(String, Rows, Box<dyn Source>)],
+    agents: &[(String, UniqueRows, Box<dyn Source>)],
     number: usize,
-    place: &Place,
+    place: &RowPlace,
     lists: &mut [List],
     out: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
@@ -125,7 +125,7 @@ struct List {
 /// Writes one row; `agent` says whose it is.
 fn write(
     source: &dyn Source,
-    place: &Place,
+    place: &RowPlace,
     list: &mut List,
     agent: Option<&str>,
     out: &mut RowWriter<'_>,
@@ -157,21 +157,21 @@ fn write_line(line: &str, agent: Option<&str>, out: &mut RowWriter<'_>) -> Resul
     }
 }
 
-fn session_of(source: &dyn Source, header: &Place) -> Result<Option<String>, GatherError> {
+fn session_of(source: &dyn Source, header: &RowPlace) -> Result<Option<String>, GatherError> {
     let line = read(source, header.offset, header.length)?;
     let row = Json::parse_lossy(&line).ok();
     let id = row.as_ref().and_then(|row| row.get("sessionId")?.as_str().map(str::to_owned));
     Ok(id)
 }
 
-impl Rows {
+impl UniqueRows {
     fn of(source: &dyn Source) -> Result<Self, GatherError> {
         let mut rows = Self::default();
         each_line(source, 0, &mut |offset, line| {
             let (Line::Whole(line) | Line::Cut(line)) = line else {
                 return Ok(ControlFlow::Continue(()));
             };
-            let place = Place { offset, length: line.len() as u64, item: None, at: None };
+            let place = RowPlace { offset, length: line.len() as u64, item: None, at: None };
             rows.take(line, place);
             if rows.places.len() > MOST_ROWS {
                 return Err(GatherError::TooLarge);
@@ -181,7 +181,7 @@ impl Rows {
         Ok(rows)
     }
 
-    fn take(&mut self, line: &[u8], mut place: Place) {
+    fn take(&mut self, line: &[u8], mut place: RowPlace) {
         let text = String::from_utf8_lossy(line);
         if text.trim().is_empty() {
             return;
@@ -196,7 +196,7 @@ impl Rows {
             let messages = set.get("messages").and_then(Json::as_array);
             for (item, message) in (0..).zip(messages.unwrap_or_default()) {
                 let at = Dialect::GeminiCli.time_of(message);
-                self.listed(message, Place { item: Some(item), at, ..place });
+                self.listed(message, RowPlace { item: Some(item), at, ..place });
             }
             if messages.is_none() && set.get("summary").is_some() {
                 self.places.push(Some(place));
@@ -217,7 +217,7 @@ impl Rows {
     }
 
     /// Takes a message with a separate row: the last one counts.
-    fn written(&mut self, row: &Json<'_>, place: Place) {
+    fn written(&mut self, row: &Json<'_>, place: RowPlace) {
         for call in row.get("toolCalls").and_then(Json::as_array).unwrap_or_default() {
             let id = call.get("agentId").and_then(Json::as_str);
             if let Some(id) = id.filter(|id| !self.agents.iter().any(|known| known == id))
@@ -239,14 +239,14 @@ impl Rows {
     }
 
     /// Takes a message of a list: it counts if it has no row.
-    fn listed(&mut self, message: &Json<'_>, place: Place) {
+    fn listed(&mut self, message: &Json<'_>, place: RowPlace) {
         let key = self.key(message);
         if !self.messages.contains_key(&key) {
             self.push(key, place);
         }
     }
 
-    fn push(&mut self, key: u64, place: Place) {
+    fn push(&mut self, key: u64, place: RowPlace) {
         self.messages.insert(key, self.places.len());
         self.places.push(Some(place));
     }

@@ -20,8 +20,8 @@ use crate::json::lines::Line;
 use crate::port::Source;
 use crate::run::is_bomb;
 use family::Family;
-use rows::Rows;
-use span::Span;
+use rows::SpanRows;
+use span::OtlpSpan;
 
 /// The spans of a file are held in memory.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
@@ -30,7 +30,7 @@ const MOST_SPANS: usize = 1_000_000;
 /// What was read of a file.
 #[derive(Debug, Default)]
 struct Spans {
-    spans: Vec<Span>,
+    spans: Vec<OtlpSpan>,
     /// Lines that are not requests, and those that are too long.
     damaged: u64,
     too_long: u64,
@@ -84,7 +84,7 @@ impl Spans {
                 if self.spans.len() >= MOST_SPANS {
                     return Err(GatherError::TooLarge);
                 }
-                self.spans.push(Span::of(span, &about));
+                self.spans.push(OtlpSpan::of(span, &about));
             }
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Spans {
 
     fn write(self, out: &mut RowWriter<'_>) -> Result<(), GatherError> {
         let family = Family::of(&self.spans);
-        let mut rows = Rows::default();
+        let mut rows = SpanRows::default();
         let mut strangers = 0;
         for (index, span) in self.spans.iter().enumerate() {
             match family.thread_of(index) {

@@ -5,7 +5,7 @@
 //! which session and which agent they belong to; they are inserted between the
 //! others, in chronological order. A session without such files is read in place.
 
-use super::super::claude_code::{Agent, Agents, RowReader, time_of};
+use super::super::claude_code::{Agents, RowReader, SubAgentFile, time_of};
 use super::super::{GatherError, RowWriter};
 use super::{GatheredFile, head_of};
 use crate::dialect::{Dialect, Head, sniff};
@@ -56,7 +56,7 @@ pub(super) fn rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<
 }
 
 /// The sub-agents of the session whose directory this is, sorted by id.
-fn agents_in(folder: &str, file: &GatheredFile<'_>) -> Result<Vec<Agent>, GatherError> {
+fn agents_in(folder: &str, file: &GatheredFile<'_>) -> Result<Vec<SubAgentFile>, GatherError> {
     let mut names = match file.sources.list(folder) {
         Ok(names) => names,
         // The caller may read this one file only, or something else is there.
@@ -75,7 +75,7 @@ fn agents_in(folder: &str, file: &GatheredFile<'_>) -> Result<Vec<Agent>, Gather
             Err(error) => return Err(error.into()),
         };
         if let Some(id) = agent_in(&*source, session)? {
-            agents.push(Agent { id, source, note: None });
+            agents.push(SubAgentFile { id, source, note: None });
         }
     }
     Ok(agents)

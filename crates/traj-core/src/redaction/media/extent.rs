@@ -4,7 +4,7 @@
 //! with the SVG that it contains, at the quote that matches the one before the
 //! URI, or like any other URI: at a space, an unmatched bracket, a line end.
 
-use super::head::Head;
+use super::head::UriHead;
 use super::picture::{Beginning, Pictures, beginning};
 use super::reader::Coding;
 
@@ -29,26 +29,27 @@ impl<'t> Extents<'t> {
     }
 
     /// Where the URI with this head ends.
-    pub(super) fn end(&mut self, head: &Head<'_>) -> usize {
+    pub(super) fn end(&mut self, head: &UriHead<'_>) -> usize {
         let body = self.text.get(head.body..).unwrap_or_default();
         if head.coding == Coding::Base64 {
             return head.body + base64_length(body);
         }
         let quote = Quote::before(self.text, head.start);
         let Some((start, closed)) = self.picture(head.body, body) else {
-            let quoted = quote.and_then(|quote| quote.length(body, Lines::One));
+            let quoted = quote.and_then(|quote| quote.length(body, QuotedLines::One));
             return head.body + quoted.unwrap_or_else(|| address_length(body));
         };
         if let Some(end) = closed {
             // In code, the rest of an SVG may be in another string literal.
             let drawing = self.text.get(head.body..end).unwrap_or_default();
-            let quoted = quote.and_then(|quote| quote.length(drawing, Lines::Any));
+            let quoted = quote.and_then(|quote| quote.length(drawing, QuotedLines::Any));
             return quoted.map_or(end, |length| head.body + length);
         }
-        let length = quote.and_then(|quote| quote.length(body, Lines::One)).unwrap_or_else(|| {
-            let opening = self.text.get(start..).unwrap_or_default();
-            if says_drawing(opening) { line_length(body) } else { address_length(body) }
-        });
+        let length =
+            quote.and_then(|quote| quote.length(body, QuotedLines::One)).unwrap_or_else(|| {
+                let opening = self.text.get(start..).unwrap_or_default();
+                if says_drawing(opening) { line_length(body) } else { address_length(body) }
+            });
         head.body + length
     }
 
@@ -128,7 +129,7 @@ fn address_length(text: &[u8]) -> usize {
 
 /// How many lines a quoted string may span.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lines {
+enum QuotedLines {
     One,
     Any,
 }
@@ -151,11 +152,11 @@ impl Quote {
     /// Length of the string up to the quote that matches this one. The quotes
     /// around an attribute value do not match it; on one line, the search gives
     /// up at the first of them.
-    fn length(self, text: &[u8], lines: Lines) -> Option<usize> {
+    fn length(self, text: &[u8], lines: QuotedLines) -> Option<usize> {
         let mut is_in_value = false;
         for place in memchr::memchr3_iter(self.mark, b'\n', b'\r', text) {
             if text.get(place) != Some(&self.mark) {
-                if lines == Lines::One {
+                if lines == QuotedLines::One {
                     return None;
                 }
                 continue;
@@ -170,7 +171,7 @@ impl Quote {
                 is_in_value = false;
             } else if !before.ends_with(b"=") {
                 return Some(before.len());
-            } else if lines == Lines::One {
+            } else if lines == QuotedLines::One {
                 return None;
             } else {
                 is_in_value = true;

@@ -28,7 +28,7 @@ const TOP_LEVELS: &[&str] = &[
 
 /// The parsed head of a data URI and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head<'t> {
+pub(super) struct UriHead<'t> {
     pub(super) start: usize,
     /// Where the body begins, after the comma.
     pub(super) body: usize,
@@ -36,7 +36,7 @@ pub(super) struct Head<'t> {
     pub(super) coding: Coding,
 }
 
-impl<'t> Head<'t> {
+impl<'t> UriHead<'t> {
     /// The first head in `text` at or after `place`.
     pub(super) fn find(text: &'t str, place: usize) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -164,7 +164,7 @@ mod tests {
             ("(data:image/svg+xml;utf8,x", 1, "image/svg+xml", plain),
             ("data:text/plain; charset=utf-8,x", 0, "text/plain", plain),
         ] {
-            let head = Head::find(text, 0).expect(text);
+            let head = UriHead::find(text, 0).expect(text);
             assert_eq!((head.start, head.media_type, head.coding), (start, media_type, coding));
             assert_eq!(text.get(head.body..), Some("x"), "{text}");
         }
@@ -187,7 +187,7 @@ mod tests {
             "data:<redacted:token:595633>;base64,x",
             "data:",
         ] {
-            assert_eq!(Head::find(text, 0), None, "{text}");
+            assert_eq!(UriHead::find(text, 0), None, "{text}");
         }
     }
 }

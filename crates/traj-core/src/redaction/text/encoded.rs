@@ -27,7 +27,7 @@ const HEX_HEAD: usize = 16;
 
 /// A run of characters that may be encoded data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::redaction) struct Run {
+pub(in crate::redaction) struct EncodedRun {
     pub(in crate::redaction) start: usize,
     pub(in crate::redaction) end: usize,
 }
@@ -58,7 +58,7 @@ const fn table() -> [u8; 256] {
 static TABLE: [u8; 256] = table();
 
 /// All runs of at least [`MIN_RUN`] characters, including their padding.
-pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<Run> {
+pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<EncodedRun> {
     let mut out = Vec::new();
     rows(text, |start, end| {
         let mut padded = end;
@@ -73,7 +73,7 @@ pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<Run> {
         {
             padded += 3;
         }
-        out.push(Run { start, end: padded });
+        out.push(EncodedRun { start, end: padded });
     });
     out
 }
@@ -130,7 +130,7 @@ fn others_in(block: [u8; BLOCK]) -> u32 {
 
 /// The run with the letters, digits, underscores, hyphens and dots next to it, up
 /// to a limit.
-pub(in crate::redaction) fn token_around(text: &[u8], run: Run) -> (usize, usize) {
+pub(in crate::redaction) fn token_around(text: &[u8], run: EncodedRun) -> (usize, usize) {
     const MOST_BEFORE: usize = 40;
     const MOST_AFTER: usize = 80;
     let is_token = |byte: &&u8| TABLE[usize::from(**byte)] & TOKEN != 0;
@@ -256,7 +256,10 @@ mod tests {
         let token = "a".repeat(MIN_RUN);
         for before in 0..MIN_RUN + 2 {
             let text = format!("{}{token}== tail", " ".repeat(before));
-            assert_eq!(runs(text.as_bytes()), [Run { start: before, end: before + MIN_RUN + 2 }]);
+            assert_eq!(
+                runs(text.as_bytes()),
+                [EncodedRun { start: before, end: before + MIN_RUN + 2 }]
+            );
         }
         assert!(runs(b"short words only in this line of text").is_empty());
     }

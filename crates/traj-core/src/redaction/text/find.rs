@@ -2,7 +2,7 @@
 
 use super::context::ContextScan;
 use super::deobfuscate::{Rewriting, Traits, may_disguise};
-use super::encoded::{self, Run};
+use super::encoded::{self, EncodedRun};
 use super::rescan::Rescan;
 use super::value::{Classes, entropy, looks_random};
 use crate::redaction::engine::Engine;
@@ -101,7 +101,7 @@ impl Finder<'_> {
         text: &str,
         depth: u8,
         mut sight: Option<&mut Rescan>,
-    ) -> (Vec<Span>, usize, Vec<Run>) {
+    ) -> (Vec<Span>, usize, Vec<EncodedRun>) {
         let bytes = text.as_bytes();
         // The keywords, the markers, the runs and the traits.
         steps::count(4 * bytes.len());
@@ -145,7 +145,7 @@ impl Finder<'_> {
     }
 
     /// Hides a run if its decoded form contains a secret.
-    fn decode_run(self, scan: &mut ContextScan<'_>, run: Run, depth: u8) {
+    fn decode_run(self, scan: &mut ContextScan<'_>, run: EncodedRun, depth: u8) {
         // A path, or a name that contains a hash, does not decode to text.
         let bytes = scan.slice(run.start, run.end);
         // Encoded text has capital letters or digits.
@@ -289,7 +289,7 @@ impl Covered {
 }
 
 /// Long runs that no rule hid but that look random: mixed alphabets, no words.
-fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static str)> {
+fn survivors(bytes: &[u8], runs: &[EncodedRun], spans: &[Span]) -> Vec<(usize, &'static str)> {
     let mut out = Vec::new();
     let hidden = Covered::of(spans);
     for run in runs {

@@ -23,7 +23,7 @@ struct ModelCounts {
     start: Sum,
     has_sum: bool,
     /// What closed series of sums stated.
-    closed: Vec<Settled>,
+    closed: Vec<SettledCounts>,
 }
 
 /// A sum of the program.
@@ -36,7 +36,7 @@ struct Sum {
 
 /// How the totals of a model must change.
 #[derive(Clone, Debug)]
-struct Settled {
+struct SettledCounts {
     /// Recorded calls that the sum contains.
     covered: ModelTotals,
     unrecorded: Usage,
@@ -121,12 +121,12 @@ impl Sum {
 impl ModelCounts {
     /// `None` if the sum does not contain all recorded calls: the program began
     /// to count later, or counts something else.
-    fn settle(&self) -> Option<Settled> {
+    fn settle(&self) -> Option<SettledCounts> {
         let covered = self.at_sum.without(&self.at_start);
         let counted = self.sum.usage.since(&self.start.usage);
         let is_whole = is_within(&covered.usage, &counted);
         let nanos = self.sum.nanos.zip(self.start.nanos);
-        is_whole.then(|| Settled {
+        is_whole.then(|| SettledCounts {
             unrecorded: counted.since(&covered.usage),
             covered,
             nanos: nanos.map(|(sum, start)| sum.saturating_sub(start)),
@@ -134,7 +134,7 @@ impl ModelCounts {
     }
 }
 
-impl Settled {
+impl SettledCounts {
     fn apply(&self, totals: &mut ModelTotals, unrecorded: u64) {
         totals.calls += unrecorded;
         totals.usage.add(&self.unrecorded);

@@ -25,7 +25,7 @@ pub(in crate::page) struct PageContexts {
 
 /// As the script reads it.
 #[derive(Serialize)]
-struct Document<'t> {
+struct ContextsDocument<'t> {
     /// Where each chunk of the branch begins, if it is encoded.
     chunks: &'t [ChunkStart],
     /// Settings, each once, as JSON.
@@ -121,7 +121,7 @@ impl PageContexts {
             }),
         });
         let requests = requests.collect();
-        let document = Document {
+        let document = ContextsDocument {
             chunks: branch.map_or(&[], |file| &file.starts),
             settings,
             parts: self.table.parts.iter().map(part).collect(),

@@ -8,7 +8,7 @@ use crate::page::files::copies::COPY;
 
 /// The rows of the events, for files that refer to them.
 #[derive(Debug)]
-pub(super) struct EventRows<'p> {
+pub(super) struct EventRowReader<'p> {
     source: &'p dyn Source,
     /// The first row of each chunk.
     first_rows: &'p [u64],
@@ -20,7 +20,7 @@ pub(super) struct EventRows<'p> {
     starts: Vec<usize>,
 }
 
-impl<'p> EventRows<'p> {
+impl<'p> EventRowReader<'p> {
     pub(super) fn new(source: &'p dyn Source, first_rows: &'p [u64]) -> Self {
         let (content, starts) = (Vec::new(), Vec::new());
         Self { source, first_rows, offsets: Vec::new(), chunk: None, content, starts }
@@ -72,7 +72,7 @@ impl<'p> EventRows<'p> {
 /// The content of a file with its copies filled in.
 pub(super) struct ExpandedContent<'c, 'p, 's> {
     pub(super) file: FileContent<'c, 's>,
-    pub(super) rows: &'c mut EventRows<'p>,
+    pub(super) rows: &'c mut EventRowReader<'p>,
     /// How many bytes follow, as the head says.
     pub(super) left: u64,
     pub(super) encoded: Vec<u8>,

@@ -3,7 +3,7 @@
 
 mod first_failure;
 
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 
 use cap_std::fs::{Dir, File};
 use traj_core::port::BundleFile;
@@ -15,7 +15,7 @@ use crate::safe::directory::open_subfolder;
 use crate::safe::limited_file::LimitedFile;
 use crate::safe::open::{Access, open_regular};
 use crate::safe::temporary_directory::{TemporaryEntry, TemporaryFolder};
-use crate::stop_flag::StopFlag;
+use crate::stop_flag::{StopFlag, StoppableReader};
 
 /// The zstd level. Above it, time grows faster than size shrinks.
 const ZSTD_LEVEL: i32 = 3;
@@ -54,7 +54,7 @@ pub(super) fn zip(
             .unix_permissions(0o600)
             .large_file(is_large);
         writer.start_file(file.to_string(), options)?;
-        first_failure::copy(Stoppable::new(content, stop), &mut writer, &failure)?;
+        first_failure::copy(StoppableReader::new(content, stop), &mut writer, &failure)?;
         failure.take()?;
     }
     writer.finish()?;
@@ -77,7 +77,7 @@ pub(super) fn tar_zst(
         header.set_mode(0o600);
         header.set_mtime(0);
         header.set_entry_type(tar::EntryType::Regular);
-        let content = Stoppable::new(content, stop);
+        let content = StoppableReader::new(content, stop);
         builder.append_data(&mut header, file.to_string(), content)?;
     }
     builder.into_inner()?.finish()?.flush()
@@ -92,24 +92,4 @@ fn open(folder: &Dir, file: BundleFile) -> io::Result<File> {
         None => open_regular(folder, &path, Access::Read),
     };
     opened.map_err(io::Error::other)
-}
-
-/// A reader that fails once it is asked to stop.
-#[derive(Debug)]
-struct Stoppable<'s, R> {
-    inner: R,
-    stop: &'s StopFlag,
-}
-
-impl<'s, R> Stoppable<'s, R> {
-    const fn new(inner: R, stop: &'s StopFlag) -> Self {
-        Self { inner, stop }
-    }
-}
-
-impl<R: Read> Read for Stoppable<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stop.check()?;
-        self.inner.read(buffer)
-    }
 }

@@ -2,13 +2,14 @@
 
 use std::io::{self, Read};
 
-use cap_std::fs::{File, FileExt as _};
+use cap_std::fs::File;
 use traj_core::gather::{GatherError, RowWriter};
 #[cfg(feature = "sqlite")]
 use traj_core::port::Cell;
 use traj_core::port::SourceError;
 
-use crate::stop_flag::{StopFlag, is_stop};
+use crate::safe::position::FileReader;
+use crate::stop_flag::{StopFlag, StoppableReader, is_stop};
 
 /// How much is unpacked at once.
 const BLOCK: usize = 256 * 1024;
@@ -22,7 +23,7 @@ pub(super) fn file(
     stop: &StopFlag,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
-    let input = FileFrom { file, position: 0, stop };
+    let input = StoppableReader::new(FileReader::new(file, 0), stop);
     let mut decoder = decoder(input)?;
     let mut block = vec![0; BLOCK];
     loop {
@@ -62,20 +63,4 @@ fn damaged(error: io::Error) -> GatherError {
         return SourceError::Storage { name, source: error.into() }.into();
     }
     GatherError::Damaged
-}
-
-/// Reads a file from its beginning, whatever the position of its handle.
-struct FileFrom<'f> {
-    file: &'f File,
-    position: u64,
-    stop: &'f StopFlag,
-}
-
-impl Read for FileFrom<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stop.check()?;
-        let count = self.file.read_at(buffer, self.position)?;
-        self.position += count as u64;
-        Ok(count)
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::canonical::{self, Hash};
-use super::requests::{Requests, Wanted, missing};
+use super::requests::{Requests, WantedContext, missing};
 use super::rows::{ContextRow, ContextRows};
 use super::{ContextCheck, ContextError, ContextPart};
 use crate::dialect::text;
@@ -38,7 +38,7 @@ impl Messages {
     pub(super) fn read(
         rows: &dyn ContextRows,
         requests: &Requests,
-        wanted: &Wanted,
+        wanted: &WantedContext,
     ) -> Result<Self, ContextError> {
         let (needed, frame_hash) = requests.needed(wanted);
         let found: HashMap<Hash, _> = needed.into_iter().map(|hash| (hash, None)).collect();

@@ -54,7 +54,7 @@ pub(super) struct Requests {
 
 /// The request that is wanted, and what its context consists of.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedContext {
     request: usize,
     messages: Vec<u32>,
 }
@@ -159,7 +159,7 @@ impl Requests {
     }
 
     /// The request that `call` refers to.
-    pub(super) fn wanted(&self, call: &str) -> Result<Wanted, ContextError> {
+    pub(super) fn wanted(&self, call: &str) -> Result<WantedContext, ContextError> {
         let asked = self.asked.as_ref().map_or(call, |(request, _)| request);
         let request = match self.by_id.get(asked) {
             Some(request) => Some(*request),
@@ -167,7 +167,7 @@ impl Requests {
             None => None,
         };
         let request = request.ok_or(ContextError::UnknownCall)?;
-        Ok(Wanted { request, messages: self.messages_of(request)? })
+        Ok(WantedContext { request, messages: self.messages_of(request)? })
     }
 
     /// The messages of a request: the first ones of the request that it continues,
@@ -198,7 +198,7 @@ impl Requests {
     }
 
     /// The hashes that a context needs, and the hash of its frame.
-    pub(super) fn needed(&self, wanted: &Wanted) -> (Vec<Hash>, Option<Hash>) {
+    pub(super) fn needed(&self, wanted: &WantedContext) -> (Vec<Hash>, Option<Hash>) {
         let hashes = wanted.messages.iter().filter_map(|number| self.hash(*number)).collect();
         let request = self.requests.get(wanted.request);
         (hashes, request.and_then(|request| canonical::parse(&request.frame)))
@@ -209,7 +209,7 @@ impl Requests {
     }
 
     /// Puts a context together.
-    pub(super) fn context(self, wanted: &Wanted, mut found: Messages) -> CallContext {
+    pub(super) fn context(self, wanted: &WantedContext, mut found: Messages) -> CallContext {
         let since = self.change(wanted);
         let parts = wanted.messages.iter();
         let messages = parts.map(|number| found.part(self.hash(*number))).collect();
@@ -231,7 +231,7 @@ impl Requests {
     }
 
     /// What changed since the request before in the same conversation.
-    fn change(&self, wanted: &Wanted) -> Option<ContextChange> {
+    fn change(&self, wanted: &WantedContext) -> Option<ContextChange> {
         let request = self.requests.get(wanted.request)?;
         let earlier = self.requests.get(..wanted.request)?;
         let before = earlier.iter().rposition(|before| before.agent == request.agent)?;

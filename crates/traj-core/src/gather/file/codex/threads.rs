@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::super::super::claude_code::Agent;
+use super::super::super::claude_code::SubAgentFile;
 use super::super::super::{GatherError, RowWriter};
 use super::super::lines::each_line;
 use super::super::{GatheredFile, head_of};
@@ -101,11 +101,11 @@ fn base_of(header: &Json<'_>) -> Option<(String, u64)> {
 pub(super) fn sub_agents(
     header: &Json<'_>,
     file: &GatheredFile<'_>,
-) -> Result<Vec<Agent>, GatherError> {
+) -> Result<Vec<SubAgentFile>, GatherError> {
     let Some(id) = id_of(header) else { return Ok(Vec::new()) };
     let threads = Threads::of(file);
     let mut known = HashSet::from([id.to_owned()]);
-    let mut agents: Vec<Agent> = Vec::new();
+    let mut agents: Vec<SubAgentFile> = Vec::new();
     let mut parents = vec![(id.to_owned(), started_in(file.source)?)];
     while let Some((parent, started)) = parents.pop() {
         for thread in started {
@@ -122,7 +122,7 @@ pub(super) fn sub_agents(
             };
             let source: Box<dyn Source> = Box::new(RestOf { source, from: own });
             parents.push((thread.clone(), started_in(&*source)?));
-            agents.push(Agent { id: thread, source, note: None });
+            agents.push(SubAgentFile { id: thread, source, note: None });
         }
     }
     agents.sort_by(|one, other| one.id.cmp(&other.id));

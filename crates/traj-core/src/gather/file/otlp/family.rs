@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::span::{Operation, Span};
+use super::span::{Operation, OtlpSpan};
 
 /// Parents are followed up to this depth: a file may contain a cycle.
 const DEEPEST: usize = 256;
@@ -10,17 +10,17 @@ const DEEPEST: usize = 256;
 /// The spans of the conversation that the first span is of.
 #[derive(Debug)]
 pub(super) struct Family<'s> {
-    spans: &'s [Span],
+    spans: &'s [OtlpSpan],
     session: &'s str,
     /// The conversation that some span of a trace names.
     conversations: HashMap<&'s str, &'s str>,
     /// The place of each span, by trace and id.
     places: HashMap<(&'s str, &'s str), usize>,
-    root: Option<&'s Span>,
+    root: Option<&'s OtlpSpan>,
 }
 
 impl<'s> Family<'s> {
-    pub(super) fn of(spans: &'s [Span]) -> Self {
+    pub(super) fn of(spans: &'s [OtlpSpan]) -> Self {
         let (mut conversations, mut places) = (HashMap::new(), HashMap::new());
         for (index, span) in spans.iter().enumerate() {
             places.insert((span.trace.as_str(), span.id.as_str()), index);
@@ -30,7 +30,7 @@ impl<'s> Family<'s> {
         }
         let mut family = Self { spans, session: "", conversations, places, root: None };
         family.session = spans.first().map_or("", |span| family.session_of(span));
-        let is_root = |(index, span): &(usize, &Span)| {
+        let is_root = |(index, span): &(usize, &OtlpSpan)| {
             span.operation == Operation::Agent && family.thread_of(*index) == Some(None)
         };
         family.root = spans.iter().enumerate().find(is_root).map(|(_, span)| span);
@@ -43,11 +43,11 @@ impl<'s> Family<'s> {
     }
 
     /// The span of the agent itself.
-    pub(super) const fn root(&self) -> Option<&'s Span> {
+    pub(super) const fn root(&self) -> Option<&'s OtlpSpan> {
         self.root
     }
 
-    fn session_of(&self, span: &'s Span) -> &'s str {
+    fn session_of(&self, span: &'s OtlpSpan) -> &'s str {
         let own = span.attribute("gen_ai.conversation.id");
         own.or_else(|| self.conversations.get(span.trace.as_str()).copied()).unwrap_or(&span.trace)
     }
@@ -59,7 +59,7 @@ impl<'s> Family<'s> {
         if self.session_of(span) != self.session {
             return None;
         }
-        let mut agent: Option<&'s Span> = None;
+        let mut agent: Option<&'s OtlpSpan> = None;
         for _ in 0..DEEPEST {
             if span.operation == Operation::Agent {
                 match agent {
@@ -81,7 +81,7 @@ impl<'s> Family<'s> {
     }
 }
 
-fn name_of(agent: &Span) -> &str {
+fn name_of(agent: &OtlpSpan) -> &str {
     let named = ["gen_ai.agent.id", "gen_ai.agent.name"];
     named.into_iter().find_map(|name| agent.attribute(name)).unwrap_or(&agent.id)
 }

@@ -1,6 +1,6 @@
 //! The rows of spans, in chronological order.
 
-use super::span::{Operation, Span};
+use super::span::{Operation, OtlpSpan};
 use crate::dialect::SpanRow;
 use crate::gather::{GatherError, RowWriter};
 use crate::json::{Json, Object};
@@ -11,12 +11,12 @@ const UNANSWERED: &str = "unanswered";
 
 /// Rows with their times.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct SpanRows {
     rows: Vec<(Option<UnixMillis>, Object<'static>)>,
     number: u64,
 }
 
-impl Rows {
+impl SpanRows {
     pub(super) const fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.number
@@ -28,7 +28,7 @@ impl Rows {
     }
 
     /// Adds the rows of a span.
-    pub(super) fn add(&mut self, span: &Span, thread: Option<&str>) {
+    pub(super) fn add(&mut self, span: &OtlpSpan, thread: Option<&str>) {
         match span.operation {
             Operation::Agent => {
                 if thread.is_some() {
@@ -64,7 +64,7 @@ impl Rows {
     fn span(
         &mut self,
         kind: SpanRow,
-        span: &Span,
+        span: &OtlpSpan,
         thread: Option<&str>,
         at: Option<UnixMillis>,
         own: &[(&'static str, Json<'static>)],
@@ -92,7 +92,7 @@ impl Rows {
         self.push(at, row);
     }
 
-    fn exceptions(&mut self, span: &Span, thread: Option<&str>) {
+    fn exceptions(&mut self, span: &OtlpSpan, thread: Option<&str>) {
         for (at, error) in &span.exceptions {
             let own = [("error", Json::Object(error.clone()))];
             self.span(SpanRow::Error, span, thread, at.or(span.end), &own);
@@ -103,7 +103,7 @@ impl Rows {
     pub(super) fn write(
         mut self,
         session: &str,
-        root: Option<&Span>,
+        root: Option<&OtlpSpan>,
         out: &mut RowWriter<'_>,
     ) -> Result<(), GatherError> {
         self.rows.sort_by_key(|(at, _)| (at.is_none(), *at));
@@ -131,7 +131,7 @@ impl Rows {
 
 /// What a model call was given that no earlier one was: what follows the last
 /// answer. Some programs repeat the whole conversation.
-fn new_messages(span: &Span) -> Option<Json<'static>> {
+fn new_messages(span: &OtlpSpan) -> Option<Json<'static>> {
     let messages = span.attributes.get("gen_ai.input.messages")?.as_array()?;
     let is_answer =
         |message: &Json<'_>| message.get("role").and_then(Json::as_str) == Some("assistant");
@@ -140,13 +140,13 @@ fn new_messages(span: &Span) -> Option<Json<'static>> {
     Some(Json::Array(new.to_vec()))
 }
 
-fn error_of(span: &Span) -> Vec<(&'static str, Json<'static>)> {
+fn error_of(span: &OtlpSpan) -> Vec<(&'static str, Json<'static>)> {
     let error = span.error.clone();
     error.map(|error| ("error", Json::Object(error))).into_iter().collect()
 }
 
 /// How the run ended.
-fn end_of(root: &Span, number: u64) -> Option<Object<'static>> {
+fn end_of(root: &OtlpSpan, number: u64) -> Option<Object<'static>> {
     let is_ours = root.attributes.contains("traj.has_content");
     let status = match root.attribute("traj.run.status") {
         Some(status) => status,

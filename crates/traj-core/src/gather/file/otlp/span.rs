@@ -23,7 +23,7 @@ pub(super) enum Operation {
 
 /// A span.
 #[derive(Debug)]
-pub(super) struct Span {
+pub(super) struct OtlpSpan {
     pub(super) trace: String,
     pub(super) id: String,
     pub(super) parent: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Span {
     pub(super) exceptions: Vec<(Option<UnixMillis>, Object<'static>)>,
 }
 
-impl Span {
+impl OtlpSpan {
     pub(super) fn of(span: &Json<'_>, resource: &Object<'static>) -> Self {
         let own = |name: &str| text(span, name).unwrap_or_default().to_owned();
         let attributes = attributes_of(span);

@@ -5,12 +5,13 @@
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_std::fs::{File, FileExt as _};
+use cap_std::fs::File;
 use traj_core::port::BundleSourceError;
 use zip::CompressionMethod;
 use zip::read::{ZipFile, ZipReadOptions, read_zipfile_from_stream_with_options};
 
 use super::damage::{ArchiveDamage, damaged};
+use crate::safe::position::FileReader;
 
 /// How many bytes are added after the packed ones. The decoder reads the first
 /// one when it has used all packed bytes, and the second one only if its stream
@@ -39,7 +40,7 @@ pub(super) fn show<R: Read + Send>(
     }
     let asked = AtomicU64::new(0);
     let at = entry.data_start().ok_or_else(differs)?;
-    let packed = BufReader::new(FileFrom { file, at }).take(entry.compressed_size());
+    let packed = BufReader::new(FileReader::new(file, at)).take(entry.compressed_size());
     let mut stream = HEADER.chain(packed).chain(CountedPadding(&asked));
     let options = ZipReadOptions::default()
         .override_compressed_size(entry.compressed_size().saturating_add(BEYOND))
@@ -67,20 +68,6 @@ fn show_all(
     let mut content = content.take(length.saturating_add(1));
     show(&mut content)?;
     Ok((content.limit() == 1).then_some(()))
-}
-
-/// A file from an offset to its end.
-struct FileFrom<'f> {
-    file: &'f File,
-    at: u64,
-}
-
-impl Read for FileFrom<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
-        self.at = self.at.saturating_add(read as u64);
-        Ok(read)
-    }
 }
 
 /// The bytes added after the packed ones; counts how many of them were read.
