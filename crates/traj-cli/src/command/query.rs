@@ -127,7 +127,7 @@ pub(crate) fn dataset_root(flag: &str, at: &str, host: &Host) -> Result<DatasetR
         DatasetRoot::parse(&host.absolute(Path::new(at)).to_string_lossy())
     };
     parsed.map_err(|error| {
-        CommandError::usage(format!("{flag} is not a place of a dataset")).because(error).hint(
+        CommandError::usage(format!("{flag} does not name a dataset")).because(error).hint(
             "name a directory, file:///DIRECTORY, s3://BUCKET/PREFIX, gs:// or az://; a \
              directory whose name has a colon begins with ./",
         )

@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &VerifyArguments, host: &Host, output: &CommandOutp
     drop(bar);
     let report = checked.map_err(|error| interruption.explain_stdout(explain(error)))?;
     if report.files == 0 {
-        return Err(CommandError::failure("there are no files of a dataset at this place")
+        return Err(CommandError::failure("there is no file of a dataset at this URL")
             .hint("check the URL; `traj ship --to URL` writes the first files"));
     }
     let verified = LakeVerified::of(root.to_string(), report);
