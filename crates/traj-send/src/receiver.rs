@@ -32,13 +32,11 @@ pub struct HttpTraceReceiver {
 
 impl HttpTraceReceiver {
     /// A receiver with the usual timeout and the usual certificates.
-    ///
-    /// # Errors
-    /// None so far; it may check more in the future.
-    pub fn new(endpoint: Endpoint, headers: TraceHeaders) -> Result<Self, EndpointError> {
+    #[must_use]
+    pub fn new(endpoint: Endpoint, headers: TraceHeaders) -> Self {
         let (timeout, roots) = (PATIENCE, RootCerts::WebPki);
         let agent = agent(timeout, &roots);
-        Ok(Self { endpoint, headers, timeout, roots, agent })
+        Self { endpoint, headers, timeout, roots, agent }
     }
 
     /// Waits this long for a response.

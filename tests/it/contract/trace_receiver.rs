@@ -63,7 +63,7 @@ impl TraceReceiverHarness for Http {
         let server = FaultServer::start(answers.into_iter().map(fault_of).collect());
         let endpoint = Endpoint::parse(server.address()).unwrap();
         *self.0.borrow_mut() = Some(server);
-        Box::new(HttpTraceReceiver::new(endpoint, TraceHeaders::default()).unwrap())
+        Box::new(HttpTraceReceiver::new(endpoint, TraceHeaders::default()))
     }
 
     fn received(&self) -> Vec<Vec<u8>> {

@@ -86,8 +86,7 @@ fn receiver(address: &str, host: &Host) -> Result<HttpTraceReceiver, CommandErro
         Some((name, list)) => TraceHeaders::parse(list).map_err(|error| unusable(name, &error))?,
         None => TraceHeaders::default(),
     };
-    let mut receiver =
-        HttpTraceReceiver::new(endpoint, headers).map_err(|error| unusable(origin, &error))?;
+    let mut receiver = HttpTraceReceiver::new(endpoint, headers);
     if let Some((name, millis)) = either(TIMEOUTS) {
         let millis = millis.parse().ok().filter(|millis| *millis > 0).ok_or_else(|| {
             CommandError::usage(format!("{name} is not a number of milliseconds"))
