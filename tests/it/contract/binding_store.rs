@@ -1,5 +1,6 @@
 //! The contract of the binding store, on every adapter. On disk, records are private and complete.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, PermissionsExt as _};
@@ -95,7 +96,8 @@ fn records_are_private_and_leave_nothing_beside_them() {
     assert_eq!(disk.folder.metadata(&record).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
-/// Scenario 11: a writer that died before it replaced the file leaves the record unchanged.
+/// Scenario 11: a writer that died before it replaced the file leaves the record unchanged, because
+/// nothing is ever written over a record.
 #[test]
 fn a_writer_that_died_leaves_the_record_whole() {
     let disk = Disk::new();
@@ -103,7 +105,18 @@ fn a_writer_that_died_leaves_the_record_whole() {
     let revision = disk.store().save(&key, &record(), None).unwrap();
     disk.folder.write(".traj-1-1.tmp", b"{\"format\": \"tra").unwrap();
     let loaded = disk.store().load(&key).unwrap().unwrap();
-    assert_eq!((loaded.record, loaded.revision), (record(), Some(revision)));
+    assert_eq!((loaded.record, loaded.revision), (record(), Some(revision.clone())));
+
+    let name = format!("{key}{BINDING_SUFFIX}");
+    let before = disk.folder.read(&name).unwrap();
+    let mut opened = disk.folder.open(&name).unwrap();
+    let mut changed = record();
+    changed.model = Some("another".to_owned());
+    disk.store().save(&key, &changed, Some(&revision)).unwrap();
+    let mut old = Vec::new();
+    opened.read_to_end(&mut old).unwrap();
+    assert_eq!(old, before, "the old record is whole");
+    assert_eq!(disk.store().load(&key).unwrap().unwrap().record, changed);
 }
 
 /// A link instead of a record is neither followed nor replaced.

@@ -204,15 +204,15 @@ mod tests {
     fn the_reply_is_the_last_completed_message() {
         let delta = ThreadEvent::MessageDelta {
             turn: turn("u"),
-            item: "a".to_owned(),
+            item: "d".to_owned(),
             text: "taken back".to_owned(),
         };
         let collector = collect(&[
-            delta,
             said("u", "a", " first ", None),
             said("other", "x", "not mine", None),
             said("u", "b", "second", None),
             said("u", "c", "   ", None),
+            delta,
             ended("other", TurnStatus::Completed),
         ]);
         assert_eq!(collector.text(), "second");
