@@ -17,7 +17,8 @@ fn turn_on_terminal(rig: &CodexRig, prompt: &str, answers: &[&str]) -> (String, 
 }
 
 fn command_on_terminal(rig: &CodexRig, more: &[&str], answers: &[&str]) -> (String, Option<i32>) {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    // The child does not inherit the other end, so that it ends if the test does.
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
