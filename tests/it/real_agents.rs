@@ -40,6 +40,7 @@ fn claude_code() {
 #[test]
 fn codex() {
     run(Agent::Codex(newest()));
+    scenario::compaction(Agent::Codex(newest()));
 }
 
 #[test]
@@ -78,27 +79,32 @@ fn older_claude_code() {
 #[test]
 fn copilot() {
     run(Agent::Copilot("1.0.102"));
+    scenario::compaction(Agent::Copilot("1.0.102"));
 }
 
 #[test]
 fn gemini_cli() {
     run(Agent::GeminiCli("0.61.0"));
+    scenario::compaction(Agent::GeminiCli("0.61.0"));
 }
 
 #[test]
 fn open_code() {
     run(Agent::OpenCode("1.18.33"));
     scenario::copies(Agent::OpenCode("1.18.33"), Step::Fork(NOTE));
+    scenario::compaction(Agent::OpenCode("1.18.33"));
 }
 
 #[test]
 fn pi() {
     run(Agent::Pi("0.74.2"));
+    scenario::compaction(Agent::Pi("0.74.2"));
 }
 
 #[test]
 fn qwen_code() {
     run(Agent::QwenCode("0.24.4"));
+    scenario::compaction(Agent::QwenCode("0.24.4"));
 }
 
 #[test]

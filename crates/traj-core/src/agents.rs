@@ -59,7 +59,8 @@ pub enum FileKind {
     Registry,
     /// A part of another session, such as the rows of a sub-agent.
     Part,
-    /// A session in the format of an old version, which traj does not read.
+    /// One session, stored by an old version. The database of newer versions contains
+    /// it too, so that it counts only if there is none.
     Old,
 }
 
@@ -84,6 +85,14 @@ pub(crate) struct AgentFiles {
     pub(crate) pattern: PathPattern,
     pub(crate) kind: FileKind,
     pub(crate) id: IdPlace,
+}
+
+impl FileKind {
+    /// Whether the file is one session.
+    #[must_use]
+    pub const fn is_session(self) -> bool {
+        matches!(self, Self::Session | Self::Old)
+    }
 }
 
 impl Agent {

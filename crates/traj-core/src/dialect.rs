@@ -57,6 +57,9 @@ pub(crate) use title::given_title;
 use crate::json::{Json, Object};
 use crate::run::{Place, RunEvent};
 
+/// A program with the tables of opencode.
+const KILO: &str = "kilo";
+
 /// The file format of a program, or one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -163,6 +166,22 @@ impl Dialect {
             Self::OpenCode => Some("opencode"),
             Self::Sidecar | Self::Bundle | Self::Atif | Self::OtlpJson => None,
         }
+    }
+
+    /// The program that wrote such a file, by the file's name: Kilo has the tables of
+    /// opencode.
+    #[must_use]
+    pub fn agent_of(self, file: &str) -> Option<&'static str> {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let name = name.split_once('#').map_or(name, |(name, _)| name);
+        let is_kilo = name == "kilo.db" || name.starts_with("kilo-");
+        if self == Self::OpenCode && is_kilo { Some(KILO) } else { self.agent() }
+    }
+
+    /// Whether this program writes such files; `None` if none is named.
+    #[must_use]
+    pub fn is_written_by(self, agent: Option<&str>) -> bool {
+        self.agent() == agent || (self == Self::OpenCode && agent == Some(KILO))
     }
 
     /// Whether another program than OpenClaw or traj writes such files. In a

@@ -34,7 +34,9 @@ pub(crate) use claude_code::RowReader;
 pub use container::Container;
 pub use database::{DatabaseSession, GatheredPart, Program, database_sessions, session_rows};
 pub use error::GatherError;
-pub use file::{GatheredFile, file_rows, is_history, sub_agent_folder, thread_folder};
+pub use file::{
+    GatheredFile, file_rows, is_history, storage_folder, sub_agent_folder, thread_folder,
+};
 #[cfg(all(test, feature = "memory"))]
 use file::{gathered, gathered_with};
 pub use row_writer::RowWriter;

@@ -96,6 +96,9 @@ pub struct Summary {
     pub sub_runs: BTreeMap<String, u64>,
     /// The number of events that recorders reported as lost.
     pub lost_events: u64,
+    /// What is missing or unknown, in words: the first reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
     /// The number of events.
     pub events: u64,
     /// The number of events of each kind, for the first kinds.
@@ -285,6 +288,7 @@ impl Summary {
         (self.other_branches, self.other_branch_entries) = (run.branches, run.branch_entries);
         self.sub_runs.clone_from(&run.sub_runs);
         self.lost_events = run.lost_events;
+        self.gaps.clone_from(&run.gaps);
         self.usage = UsageSummary::of(&run.models);
         let by_model = run.by_model.iter();
         self.models = by_model.clone().map(|(name, model)| (name.clone(), model.calls)).collect();

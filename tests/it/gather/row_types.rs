@@ -11,11 +11,11 @@ use traj_tests::session_fixtures::agent_files::AGENT_FILES;
 use crate::reading::run_law::{CLAUDE, ROLLOUTS};
 
 /// The types of rows, and of what they contain, by dialect.
-const TYPES: [(&str, &str); 9] = [
+const TYPES: [(&str, &str); 12] = [
     (
         "claude-code",
         "user assistant system attachment api-request-shape api-request-blob api-request \
-         queue-operation last-prompt mode tools-used cost-state ai-title summary atis-latch \
+         queue-operation enqueue dequeue remove popAll last-prompt mode tools-used cost-state ai-title summary atis-latch \
          file-history-snapshot progress pr-link agent-setting \
          compact_boundary stop_hook_summary local_command api_error turn_duration \
          environment model date session_context skill_listing agent_listing_delta \
@@ -26,6 +26,7 @@ const TYPES: [(&str, &str); 9] = [
         "codex-rollout",
         "session_meta turn_context response_item event_msg compacted token_usage_record \
          inter_agent_communication inter_agent_communication_metadata security_risk_score \
+         world_state thread_settings_applied patch_apply_end DynamicToolCall \
          message reasoning function_call function_call_output custom_tool_call \
          custom_tool_call_output local_shell_call tool_search_call tool_search_output \
          additional_tools agent_message task_started task_complete turn_aborted user_message \
@@ -52,10 +53,13 @@ const TYPES: [(&str, &str); 9] = [
     (
         "pi",
         "session message model_change thinking_level_change usage compaction context_edit \
-         branch_summary custom custom_message label session_info user assistant toolResult \
+         branch_summary custom custom_message label session_info system user assistant toolResult \
          bashExecution branchSummary compactionSummary text thinking toolCall",
     ),
-    ("qwen-code", "user assistant tool_result system ui_telemetry chat_compression"),
+    (
+        "qwen-code",
+        "user assistant tool_result system ui_telemetry attribution_snapshot chat_compression",
+    ),
     (
         "goose",
         "sessions messages text image toolRequest toolResponse thinking redactedThinking \
@@ -65,10 +69,49 @@ const TYPES: [(&str, &str); 9] = [
         "crush",
         "sessions messages files text reasoning tool_call tool_result image_url binary finish",
     ),
+    (
+        "openclaw",
+        "session message compaction custom user assistant toolResult text thinking toolCall leaf",
+    ),
+    ("continue", "continue/session continue/item system user thinking assistant tool done errored"),
+    ("aider", "aider/start aider/user aider/assistant aider/program"),
 ];
 
-/// Rows of older versions that no fixture has otherwise.
-const MORE: [(&str, &str); 2] = [
+/// A row of each type that the schema of Copilot CLI 1.0.102 has.
+const COPILOT: &str = include_str!("../../fixtures/copilot/every-type.jsonl");
+
+/// How many types the schema has: it says 166, of which three are not events.
+const COPILOT_TYPES: usize = 163;
+
+/// Rows that no fixture has otherwise.
+const MORE: [(&str, &str); 9] = [
+    (
+        "codex-rollout",
+        r#"{"timestamp":"2026-06-01T10:00:00.000Z","type":"event_msg","payload":{"type":"patch_apply_end","call_id":"c2","success":true,"stdout":"","stderr":"","changes":{}}}"#,
+    ),
+    (
+        "codex-rollout",
+        r#"{"timestamp":"2026-06-01T10:00:00.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"u","item":{"type":"DynamicToolCall","id":"c3","tool":"look","arguments":{},"status":"completed"}}}"#,
+    ),
+    (
+        "openclaw",
+        r#"{"type":"session","version":4,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/srv/app"}"#,
+    ),
+    (
+        "openclaw",
+        r#"{"type":"message","id":"0a-1","parentId":null,"timestamp":"2026-06-01T10:00:01.000Z","message":{"role":"user","content":"fix the import","__openclaw":{},"idempotencyKey":"k"}}"#,
+    ),
+    (
+        "openclaw",
+        r#"{"type":"message","id":"0a-2","parentId":"0a-1","timestamp":"2026-06-01T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"First make."},{"type":"text","text":"I run make."},{"type":"toolCall","id":"t1","name":"exec","arguments":{"command":"make"}}]}}
+{"type":"message","id":"0a-3","parentId":"0a-2","timestamp":"2026-06-01T10:00:03.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"exec","content":[{"type":"text","text":"no rule"}]}}
+{"type":"custom","id":"0a-4","parentId":"0a-3","timestamp":"2026-06-01T10:00:04.000Z","customType":"openclaw.cache-ttl","data":{}}"#,
+    ),
+    (
+        "openclaw",
+        r#"{"type":"compaction","id":"0a-5","parentId":"0a-4","timestamp":"2026-06-01T10:00:05.000Z","summary":"The import.","firstKeptEntryId":"0a-2","tokensBefore":9}"#,
+    ),
+    ("openclaw", r#"{"type":"leaf","id":"leaf-0a-5","parentId":"0a-5","targetId":"0a-5"}"#),
     (
         "codex-rollout",
         r#"{"timestamp":"2026-06-01T10:00:00.000Z","type":"event_msg","payload":{"type":"mcp_tool_call_end","call_id":"c1","invocation":{"server":"s","tool":"t","arguments":{}},"duration":{"secs":1,"nanos":0},"result":{"Ok":{"content":[{"type":"text","text":"done"}],"isError":false}}}}"#,
@@ -92,7 +135,11 @@ fn rows_of(dialect: &str) -> Vec<&'static str> {
         _ => &[],
     };
     rows.extend(others.iter().flat_map(|(_, content)| content.lines()));
-    rows.extend(MORE.iter().filter(|(of, _)| *of == dialect).map(|(_, row)| *row));
+    let more = MORE.iter().filter(|(of, _)| *of == dialect);
+    rows.extend(more.flat_map(|(_, rows)| rows.lines()));
+    if dialect == "copilot" {
+        rows.extend(COPILOT.lines());
+    }
     rows
 }
 
@@ -127,4 +174,17 @@ fn every_type_has_a_fixture_and_no_row_is_unknown() {
         let missing: Vec<_> = types.split(' ').filter(|kind| !found.contains(*kind)).collect();
         assert_eq!(missing, [""; 0], "{name}");
     }
+}
+
+#[test]
+fn no_type_of_the_schema_of_copilot_is_unknown() {
+    let mut types = BTreeSet::new();
+    for row in COPILOT.lines() {
+        let json = Json::parse(row).unwrap();
+        types.insert(json.get("type").and_then(Json::as_str).unwrap().to_owned());
+        let mut facts = 0;
+        Dialect::Copilot.decode(&json, Place::line(1), &mut |_| facts += 1);
+        assert!(facts > 0, "{row}");
+    }
+    assert_eq!(types.len(), COPILOT_TYPES);
 }

@@ -45,7 +45,12 @@ impl Expected {
                 keeps_tokens_of_summaries: matches!(version.as_bytes(), b"2.1.326"),
                 ..everything
             },
-            Agent::Codex(_) => Self { dialect: "codex-rollout", has_helpers: false, ..everything },
+            Agent::Codex(version) => Self {
+                dialect: "codex-rollout",
+                // Older ones offer no tool for sub-agents unless they are told to.
+                has_helpers: matches!(version.as_bytes(), b"0.169.0"),
+                ..everything
+            },
             Agent::OpenClaw(_) => Self { dialect: "openclaw", has_helpers: false, ..everything },
             Agent::Copilot(_) => Self { dialect: "copilot", ..everything },
             Agent::GeminiCli(_) => Self {

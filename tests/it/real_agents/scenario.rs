@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use traj_tests::agents::{
-    Agent, AgentSandbox, COUNT, DELEGATE, LONG, NOTE, REFUSE, REPAIR, SECRETS, SUMMARY, Served,
-    Step, WAIT,
+    AGREE, Agent, AgentSandbox, COUNT, DELEGATE, LONG, NOTE, REFUSE, REPAIR, SECRETS, SUMMARY,
+    Served, Step, WAIT,
 };
 
 use super::compare::{Reading, served_by, shown, texts_of, tokens_of, traj};
@@ -156,7 +156,7 @@ pub(super) fn compaction(agent: Agent) {
         let output = sandbox.run(step).expect("it summarises");
         assert!(output.status.success(), "{agent:?} {step:?}: {}", shown(&output));
     }
-    let served = served_by(&sandbox, &[REPAIR, NOTE]);
+    let served = served_by(&sandbox, &[REPAIR, AGREE, NOTE]);
     let summaries = served_by(&sandbox, &[SUMMARY]);
     assert!(!summaries.is_empty(), "{agent:?}: {:?}", sandbox.model.served());
     let reading = Reading::of(&newest(&sandbox), &sandbox);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::scenario::{ASIDE, Ending, Line, SUMMARY, aside, scripts, summary};
-use super::tools::{Place, ServedCall, fill_schema};
+use super::scenario::{ASIDE, Ending, Line, SUMMARY, aside, scripts, summary, wait_for};
+use super::tools::{self, Place, ServedCall, fill_schema};
 use super::wire::{Answer, Api, Asked, Tokens, Turn};
 use crate::model_server::http::{Request, read_request, write_json};
 
@@ -135,6 +135,11 @@ fn answer(shared: &Shared, stream: &mut TcpStream, request: &Request) -> std::io
     let Some(api) = Api::of(&request.path) else { return beside(stream, request, &body) };
     let asked = api.read(&body);
     let (script, step, line) = choose(&asked);
+    let can_wait = asked.tools.iter().any(|tool| tool.name == tools::WAIT);
+    let line = match &asked.started {
+        Some(agent) if can_wait => wait_for(agent),
+        _ => line,
+    };
     let number = shared.answers.fetch_add(1, Ordering::Relaxed);
     let id = format!("scripted{number:06}");
     let calls = line.actions.iter().enumerate().map(|(index, action)| {

@@ -52,6 +52,15 @@ pub enum Agent {
 /// The model's name for agents that let their user choose one.
 const MODEL: &str = "scripted";
 
+/// How many tokens a conversation may have: more than any script needs, or fewer than the first
+/// script needs, beside those that are kept free for answers.
+const WIDE: u64 = 200_000;
+const NARROW: u64 = 12_000;
+
+/// The same for Gemini CLI: a part of what its model can hold.
+const USUAL_PART: f64 = 0.5;
+const NARROW_PART: f64 = 0.003;
+
 impl Agent {
     /// The name of its pins.
     #[must_use]
@@ -88,6 +97,7 @@ impl Agent {
         match self {
             Self::OpenCode(_) => "general",
             Self::GeminiCli(_) => "generalist",
+            Self::Codex(_) => "default",
             _ => "general-purpose",
         }
     }
@@ -114,16 +124,7 @@ impl Agent {
         let write = |file: &str, text: &str| sandbox.write(Path::new(file), text);
         match self {
             Self::ClaudeCode(_) | Self::Copilot(_) => {}
-            Self::GeminiCli(_) => write(
-                "home/.gemini/settings.json",
-                &json!({
-                    "security": {"auth": {"selectedType": "gemini-api-key"}},
-                    "general": {"disableAutoUpdate": true},
-                    "privacy": {"usageStatisticsEnabled": false},
-                    "telemetry": {"enabled": false},
-                })
-                .to_string(),
-            ),
+            Self::GeminiCli(_) => write("home/.gemini/settings.json", &gemini_cli(USUAL_PART)),
             Self::QwenCode(_) => write(
                 "home/.qwen/settings.json",
                 &json!({
@@ -133,23 +134,11 @@ impl Agent {
                 })
                 .to_string(),
             ),
-            Self::OpenCode(_) => write("work/opencode.json", &open_code(&url)),
+            Self::OpenCode(_) | Self::Pi(_) => self.set_window(sandbox, WIDE),
             Self::Codex(_) => write("home/.codex/config.toml", &codex(&url)),
             Self::OpenClaw(_) => {
                 write("home/.openclaw/openclaw.json", &open_claw(&url, &sandbox.workspace()));
             }
-            Self::Pi(_) => write(
-                "home/.pi/agent/models.json",
-                &json!({"providers": {"loopback": {
-                    "baseUrl": format!("{url}/v1"), "apiKey": "scripted",
-                    "api": "openai-completions", "models": [{
-                        "id": MODEL, "name": MODEL, "reasoning": true, "input": ["text"],
-                        "cost": {"input": 1.5, "output": 9, "cacheRead": 0.25, "cacheWrite": 0},
-                        "contextWindow": 200_000, "maxTokens": 8192,
-                    }],
-                }}})
-                .to_string(),
-            ),
             Self::Continue(_) => write(
                 "home/.continue/config.yaml",
                 &format!(
@@ -161,10 +150,31 @@ impl Agent {
         }
     }
 
+    /// Writes how long a conversation may become, for agents that replace a longer one by a
+    /// summary before the next prompt.
+    fn set_window(self, sandbox: &AgentSandbox, window: u64) {
+        let url = sandbox.model.url();
+        let write = |file: &str, text: &str| sandbox.write(Path::new(file), text);
+        match self {
+            Self::OpenCode(_) => write("work/opencode.json", &open_code(&url, window)),
+            Self::Pi(_) => {
+                write("home/.pi/agent/models.json", &pi(&url, window));
+                // Otherwise it keeps more than the whole conversation.
+                let kept = json!({"compaction": {"keepRecentTokens": 1}});
+                write("home/.pi/agent/settings.json", &kept.to_string());
+            }
+            Self::GeminiCli(_) if window == NARROW => {
+                write("home/.gemini/settings.json", &gemini_cli(NARROW_PART));
+            }
+            _ => {}
+        }
+    }
+
     /// How to run a step; `None` if the agent knows no such step.
     pub(super) fn invocation(self, sandbox: &AgentSandbox, step: Step) -> Option<Invocation> {
         let url = sandbox.model.url();
         let v1 = format!("{url}/v1");
+        self.set_window(sandbox, if step == Step::Compact { NARROW } else { WIDE });
         let (arguments, environment) = arguments::of(self, step, &url, &v1)?;
         let owned = |text: &str| text.to_owned();
         let mut all: Vec<String> = self.always(sandbox);
@@ -279,10 +289,35 @@ fn open_claw(url: &str, workspace: &Path) -> String {
     .to_string()
 }
 
-fn open_code(url: &str) -> String {
+fn gemini_cli(part: f64) -> String {
+    json!({
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"disableAutoUpdate": true},
+        "model": {"compressionThreshold": part},
+        "privacy": {"usageStatisticsEnabled": false},
+        "telemetry": {"enabled": false},
+    })
+    .to_string()
+}
+
+fn pi(url: &str, window: u64) -> String {
+    // It keeps twice as much free as opencode.
+    let window = if window == NARROW { window + 8_000 } else { window };
+    json!({"providers": {"loopback": {
+        "baseUrl": format!("{url}/v1"), "apiKey": "scripted",
+        "api": "openai-completions", "models": [{
+            "id": MODEL, "name": MODEL, "reasoning": true, "input": ["text"],
+            "cost": {"input": 1.5, "output": 9, "cacheRead": 0.25, "cacheWrite": 0},
+            "contextWindow": window, "maxTokens": 8192,
+        }],
+    }}})
+    .to_string()
+}
+
+fn open_code(url: &str, window: u64) -> String {
     let model = json!({
         "name": MODEL, "reasoning": true, "tool_call": true,
-        "limit": {"context": 200_000, "output": 8192},
+        "limit": {"context": window, "output": 8192},
         "cost": {"input": 1.5, "output": 9, "cache_read": 0.25},
     });
     json!({

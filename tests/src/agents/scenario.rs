@@ -21,6 +21,9 @@ pub const LONG: &str = "print more than the conversation can hold";
 /// The model refuses the request.
 pub const REFUSE: &str = "ask for something that the model refuses";
 
+/// A short turn, before which the agent replaces a conversation that has become too long.
+pub const AGREE: &str = "say in one line what is done so far";
+
 /// The name of requests that an agent makes for itself, such as a title.
 pub const ASIDE: &str = "aside";
 /// The name of requests for a summary of the conversation.
@@ -125,6 +128,7 @@ pub(super) fn scripts() -> Vec<(&'static str, Vec<Line>)> {
                 Line::says("The helper counted 2 scripts.", [5_310, 4_190, 80, 15, 0]),
             ],
         ),
+        (AGREE, vec![Line::says("The total adds again.", [1_240, 0, 900, 14, 0])]),
         (WAIT, vec![Line::calls([5_330, 4_200, 70, 29, 0], [shell("echo begun; sleep 600")])]),
         (
             LONG,
@@ -143,6 +147,11 @@ pub(super) fn summary() -> Line {
         "## Summary\n- The total was wrong and adds again.\n- Nothing is left to do.",
         [6_010, 4_900, 0, 118, 0],
     )
+}
+
+/// What the model answers when a sub-agent has been started whose answer has to be waited for.
+pub(super) fn wait_for(agent: &str) -> Line {
+    Line::calls([5_210, 4_150, 60, 30, 4], [Action::Await(agent.to_owned())])
 }
 
 /// What the model answers to anything else.

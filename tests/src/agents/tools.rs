@@ -26,9 +26,18 @@ pub(super) struct Place {
 pub(super) enum Action {
     Shell(&'static str),
     Read(&'static str),
-    Edit { file: &'static str, old: &'static str, new: &'static str },
-    Write { file: &'static str, content: &'static str },
+    Edit {
+        file: &'static str,
+        old: &'static str,
+        new: &'static str,
+    },
+    Write {
+        file: &'static str,
+        content: &'static str,
+    },
     Delegate(&'static str),
+    /// Waits for the sub-agent with this id.
+    Await(String),
 }
 
 /// A call that the model made.
@@ -58,8 +67,9 @@ const SHELLS: [&str; 8] = [
 const READERS: [&str; 5] = ["Read", "read", "read_file", "view", "ReadFile"];
 const EDITORS: [&str; 5] = ["Edit", "edit", "replace", "edit_file", "str_replace"];
 const WRITERS: [&str; 5] = ["Write", "write", "write_file", "create", "create_new_file"];
-const DELEGATES: [&str; 7] =
-    ["Task", "Agent", "task", "agent", "invoke_agent", "sessions_spawn", "subagent"];
+const DELEGATES: [&str; 8] =
+    ["Task", "Agent", "task", "agent", "invoke_agent", "sessions_spawn", "subagent", "spawn_agent"];
+pub(super) const WAIT: &str = "wait_agent";
 
 const PATHS: [&str; 5] = ["file_path", "filePath", "path", "absolute_path", "filepath"];
 const OLD: [&str; 5] = ["old_string", "oldString", "oldText", "old_str", "old_text"];
@@ -103,6 +113,11 @@ impl Action {
                 (&WRITERS, vec![(&PATHS, path(file)), (&CONTENT, json!(content))])
             }
             Self::Delegate(prompt) => (&DELEGATES, vec![(&PROMPT, json!(prompt))]),
+            Self::Await(id) => {
+                let values: Vec<(&[&str], Value)> =
+                    vec![(&["targets", "ids"], json!([id])), (&["timeout_ms"], json!(30_000))];
+                (&[WAIT], values)
+            }
         };
         let offered = names.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name));
         if let Some(tool) = offered {
@@ -161,7 +176,7 @@ impl Action {
             Self::Read(file) => format!("cat {file}"),
             Self::Edit { file, old, new } => format!("sed -i 's/{old}/{new}/' {file}"),
             Self::Write { file, content } => format!("cat > {file} <<'END'\n{content}END"),
-            Self::Delegate(_) => return None,
+            Self::Delegate(_) | Self::Await(_) => return None,
         })
     }
 }

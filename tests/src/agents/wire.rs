@@ -28,6 +28,8 @@ pub(super) struct Asked {
     pub(super) is_streamed: bool,
     /// Whether the agent asked for reasoning.
     pub(super) wants_reasoning: bool,
+    /// The sub-agent that was started last, if its answer has to be waited for.
+    pub(super) started: Option<String>,
     /// The schema of the answer, if the agent wants JSON.
     pub(super) schema: Option<Value>,
     pub(super) model: String,

@@ -143,13 +143,6 @@ fn refuse_agents_folders(target: &Path, host: &Host) -> Result<(), CommandError>
     Ok(())
 }
 
-/// The files of an import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ImportedFile {
-    Transcript,
-    Sidecar,
-}
-
 struct Import<'a> {
     opened: &'a OpenedBundle,
     source: &'a Run,
@@ -158,66 +151,74 @@ struct Import<'a> {
     host: &'a Host,
 }
 
+/// Where the rows of an import go.
+struct Outputs<'o> {
+    transcript: &'o mut dyn Write,
+    /// `None` if the sidecar is complete already.
+    sidecar: Option<&'o mut dyn Write>,
+}
+
 impl Import<'_> {
     /// Writes both files and reads them back. Returns how many facts they cannot
     /// state.
     fn write(&self, target: &Path, names: &[String; 2]) -> Result<u64, CommandError> {
         let [transcript, sidecar] = names.each_ref().map(|name| target.join(name));
-        self.write_file(&sidecar, ImportedFile::Sidecar, Usage::default())?;
-        let left_out = self.write_file(&transcript, ImportedFile::Transcript, Usage::default())?;
+        let left_out = self.file(&sidecar, |events| {
+            let written = self.file(&transcript, |rows| {
+                let outputs = Outputs { transcript: rows, sidecar: Some(events) };
+                self.rows(Usage::default(), outputs)
+            });
+            Ok(written?)
+        })?;
         let read = check::read_back(&transcript, &sidecar, self.id, self.host)?;
         // Programs count calls that they do not record.
         let missing = self.source.models.usage.since(&read.models.usage);
         let read = if missing.is_zero() {
             read
         } else {
-            self.write_file(&transcript, ImportedFile::Transcript, missing)?;
+            self.file(&transcript, |rows| {
+                self.rows(missing, Outputs { transcript: rows, sidecar: None })
+            })?;
             check::read_back(&transcript, &sidecar, self.id, self.host)?
         };
         check::compare(self.source, &read)?;
         Ok(left_out)
     }
 
-    fn write_file(
+    /// Writes one of the files, which gets its name when it is complete.
+    fn file(
         &self,
         path: &Path,
-        part: ImportedFile,
-        missing: Usage,
+        write: impl FnOnce(&mut dyn Write) -> Result<u64, OutputFailure>,
     ) -> Result<u64, CommandError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         write_complete(self.folder, name, path, |file| {
             let mut out = BufWriter::new(file);
-            let left_out = self.rows(part, missing, &mut out)?;
+            let left_out = write(&mut out)?;
             out.flush().map_err(OutputFailure::Write)?;
             Ok(left_out)
         })
     }
 
-    /// Writes the rows of one of the files.
-    fn rows(
-        &self,
-        part: ImportedFile,
-        missing: Usage,
-        out: &mut dyn Write,
-    ) -> Result<u64, OutputFailure> {
+    /// Writes the rows of both files.
+    fn rows(&self, missing: Usage, mut outputs: Outputs<'_>) -> Result<u64, OutputFailure> {
         let mut fold = Fold::new(Prices::shipped()).without_moments();
         let mut transcriber = Transcriber::new(self.source, self.id);
         let mut line = String::new();
         let mut written = Ok(());
         let mut put = |row: TranscribedRow<'_>| {
-            let (of, row) = match &row {
-                TranscribedRow::Transcript(row) => (ImportedFile::Transcript, row),
-                TranscribedRow::Sidecar(row) => (ImportedFile::Sidecar, row),
+            let (out, row) = match (&row, &mut outputs.sidecar) {
+                (TranscribedRow::Transcript(row), _) => (&mut *outputs.transcript, row),
+                (TranscribedRow::Sidecar(row), Some(sidecar)) => (&mut **sidecar, row),
+                (TranscribedRow::Sidecar(_), None) => return,
             };
-            if of != part {
+            if written.is_err() {
                 return;
             }
             line.clear();
             row.write_compact(&mut line);
             line.push('\n');
-            if written.is_ok() {
-                written = out.write_all(line.as_bytes());
-            }
+            written = out.write_all(line.as_bytes());
         };
         transcriber.begin(&mut put);
         let too_long = read_run_events(self.opened.bundle(), &mut |event| {

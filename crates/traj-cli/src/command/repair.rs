@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let unnamed = if arguments.write { Unnamed::Refused } else { Unnamed::Newest };
     let path = resolve::file(&arguments.subject, unnamed, host, output)?;
     let (folder, name) = host.folder_of(&path)?;
-    check_editable("repair", &folder, &path, &name)?;
+    check_editable("repair", &folder, &path, &name, host)?;
     let file = open_file(&folder, &name).map_err(|error| unreadable(&path, error))?;
     let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
     let unnoted = |error: RepairError| {

@@ -240,11 +240,10 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
     let prices = host.prices(arguments.prices.as_deref())?;
     let filter = Filter::of(arguments, host, output);
-    let old = collection.old.clone();
     let report = listed(collection, &filter, &prices, !arguments.no_cache, host, output)?;
     let width = output.terminal_width(host);
     let human = |report: &SessionsReport| table::describe(&report.sessions, width);
-    skipped(report.unrecognised, &old, output);
+    skipped(report.unrecognised, output);
     if !report.problems.is_empty() {
         return output.failed_result(&report, &unlisted(&report.problems), human);
     }
@@ -257,15 +256,10 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
 }
 
 /// Says which files are not listed because traj cannot read them.
-fn skipped(unrecognised: u64, old: &[(&str, u64)], output: &CommandOutput) {
-    let files = |count: u64| if count == 1 { "file" } else { "files" };
-    for (agent, count) in old {
-        let files = files(*count);
-        output.note(&format!("{count} {files} of {agent} skipped: the format of an old version"));
-    }
-    let count = unrecognised.saturating_sub(old.iter().map(|(_, count)| count).sum());
+fn skipped(count: u64, output: &CommandOutput) {
     if count > 0 {
-        output.note(&format!("{count} {} skipped: unknown format", files(count)));
+        let files = if count == 1 { "file" } else { "files" };
+        output.note(&format!("{count} {files} skipped: unknown format"));
     }
 }
 

@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     } else {
         resolve::session(&arguments.subject, Unnamed::Refused, host, output)?
     };
-    check_editable("trim", &place.folder, &place.path, &place.name)?;
+    check_editable("trim", &place.folder, &place.path, &place.name, host)?;
     // A queue can exist before or after its session; a named call needs the session.
     let names_results = arguments.auto || arguments.tool_call.is_some() && !arguments.enqueue;
     if names_results && place.is_missing() {

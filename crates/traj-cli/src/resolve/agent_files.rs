@@ -45,6 +45,10 @@ pub(crate) fn files_of(agent: &'static Agent, host: &Host) -> Vec<AgentFile> {
         walk.location(&location);
     }
     let mut found: Vec<AgentFile> = walk.found.into_values().collect();
+    // A database has what the old files had.
+    if found.iter().any(|file| file.kind != FileKind::Old) {
+        found.retain(|file| file.kind != FileKind::Old);
+    }
     found.sort_by(|one, other| one.path.cmp(&other.path));
     found
 }

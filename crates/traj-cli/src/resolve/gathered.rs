@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use traj_core::gather::{
-    Container, DatabaseSession, GatherError, SessionAddress, database_sessions, sub_agent_folder,
-    thread_folder,
+    Container, DatabaseSession, GatherError, SessionAddress, database_sessions, storage_folder,
+    sub_agent_folder, thread_folder,
 };
 use traj_core::port::{Source, SourceError, Sources as _};
 use traj_fs::FsSources;
 
-use traj_core::dialect::{Head, sniff};
+use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::limits::Reading;
 use traj_fs::{FilesBeside, open_file, open_subfolder};
 
@@ -99,14 +99,16 @@ fn main_sessions(file: &str, sessions: &[DatabaseSession]) -> Vec<String> {
     sessions.iter().filter(is_main).map(named).collect()
 }
 
-/// Also reads the files of a session's sub-agents, if they are in a directory that
-/// is not below the session's. No link leads there from the directory above both.
+/// Also reads the files of a session's sub-agents, and of its messages, if they are
+/// in a directory that is not below the session's. No link leads there from the
+/// directory above both.
 pub(crate) fn with_sub_agents(sources: FsSources, session: &Path, host: &Host) -> FsSources {
     let session = host.absolute(session);
-    if let Some(days) = session.to_str().and_then(thread_folder) {
-        // The sub-agents of a rollout may have begun on another day.
-        return match host.named_root(Path::new(days)) {
-            Ok(folder) => sources.with_root(days, folder),
+    // The sub-agents of a rollout may have begun on another day.
+    let days = session.to_str().and_then(thread_folder);
+    if let Some(above) = days.or_else(|| session.to_str().and_then(storage_folder)) {
+        return match host.named_root(Path::new(above)) {
+            Ok(folder) => sources.with_root(above, folder),
             Err(_) => sources,
         };
     }
@@ -153,7 +155,15 @@ pub(super) fn session_at(
         };
     }
     let Some(address) = SessionAddress::parse(name) else { return Ok(None) };
-    let Some(sessions) = sessions_in(folder, path, address.file, host)? else { return Ok(None) };
+    let Some(sessions) = sessions_in(folder, path, address.file, host)? else {
+        let found = folder.symlink_metadata(address.file);
+        if found.is_ok_and(|found| found.file_type().is_symlink()) {
+            let file = path.with_file_name(address.file);
+            let message = format!("{} is a link", file.display());
+            return Err(CommandError::failure(message).hint("name the database itself"));
+        }
+        return Ok(None);
+    };
     if sessions.iter().any(|session| session.id == address.session) {
         return Ok(Some(path.to_path_buf()));
     }
@@ -178,6 +188,7 @@ pub(crate) fn check_editable(
     folder: &Dir,
     path: &Path,
     name: &str,
+    host: &Host,
 ) -> Result<(), CommandError> {
     let refused = |what: &str| {
         let message = format!("traj {verb} does not support {what}: {}", path.display());
@@ -197,12 +208,21 @@ pub(crate) fn check_editable(
     if Container::of(&head) != Container::Plain {
         return Err(refused("databases and compressed files"));
     }
-    match sniff(Head::of(&head)).filter(|dialect| !dialect.is_editable()) {
+    let dialect = sniff(Head::of(&head)).or_else(|| gathered_dialect(path, host));
+    match dialect.filter(|dialect| !dialect.is_editable()) {
         Some(dialect) => {
             Err(refused(&format!("files of {}", dialect.agent().unwrap_or(dialect.as_str()))))
         }
         None => Ok(()),
     }
+}
+
+/// The dialect of the rows that a file is gathered to.
+fn gathered_dialect(path: &Path, host: &Host) -> Option<Dialect> {
+    let source = open_source(path, host).ok()?.ok()?;
+    let mut head = vec![0; usize::try_from(source.len().min(HEAD)).ok()?];
+    source.read_exact_at(0, &mut head).ok()?;
+    sniff(Head::of(&head))
 }
 
 /// The sessions in a database; `None` if the file is not one.

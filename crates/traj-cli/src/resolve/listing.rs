@@ -238,9 +238,6 @@ impl SessionListing {
         let known: HashSet<PathBuf> =
             self.sessions.iter().map(|known| host.absolute(&known.file)).collect();
         for found in agent_files::files_of(agent, host) {
-            if found.kind == FileKind::Old {
-                continue;
-            }
             if found.kind == FileKind::Database {
                 self.databases.push(found);
             } else if !known.contains(&found.path) {

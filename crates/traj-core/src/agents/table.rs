@@ -23,7 +23,7 @@ const fn registry(pattern: &'static str) -> AgentFiles {
 
 const fn old(pattern: &'static str) -> AgentFiles {
     let pattern = PathPattern::new(pattern);
-    AgentFiles { pattern, kind: FileKind::Old, id: IdPlace::Nowhere }
+    AgentFiles { pattern, kind: FileKind::Old, id: IdPlace::Stem }
 }
 
 const fn part(pattern: &'static str) -> PathPattern {

@@ -60,12 +60,14 @@ fn session<'r>(row: &'r Json<'r>, facts: &mut RowFacts<'r, '_>) {
     let model = row.get("model").unwrap_or(&Json::Null);
     facts.push(Fact::SessionStarted(SessionStart {
         session: said(row, "id"),
-        agent: Some(Cow::Borrowed("opencode")),
+        agent: Some(Cow::Borrowed(said(row, "program").unwrap_or("opencode"))),
         agent_version: said(row, "version"),
         workspace: said(row, "directory"),
         provider: said(model, "providerID"),
         model: said(model, "id"),
         parent: said(row, "parent_id"),
+        // A session with a parent is that of a sub-agent.
+        is_part: said(row, "parent_id").is_some(),
         ..SessionStart::default()
     }));
 }

@@ -8,7 +8,7 @@ mod crush;
 mod goose;
 mod merge;
 mod openclaw;
-mod opencode;
+pub(super) mod opencode;
 mod scans;
 
 pub(super) use opencode::{is_export, rows_of_export};
@@ -108,12 +108,13 @@ pub fn database_sessions(
     Ok((program, sessions))
 }
 
-/// Writes the rows of one session. Without an id, the database must hold only one
-/// session that is not a sub-agent's.
+/// Writes the rows of one session of the database in a file. Without an id, the
+/// database must hold only one session that is not a sub-agent's.
 ///
 /// # Errors
 /// See [`GatherError`].
 pub fn session_rows(
+    file: &str,
     tables: &dyn Tables,
     session: Option<&str>,
     kind: GatheredPart,
@@ -142,7 +143,9 @@ pub fn session_rows(
         (Program::OpenClaw, GatheredPart::Transcript) => openclaw::transcript(tables, chosen, rows),
         (Program::OpenClaw, GatheredPart::Runtime) => openclaw::runtime(tables, chosen, rows),
         (Program::OpenCode, GatheredPart::Transcript) => {
-            opencode::rows(tables, &sessions, chosen, rows)
+            let agent = Dialect::OpenCode.agent_of(file);
+            let program = agent.filter(|agent| Some(*agent) != Dialect::OpenCode.agent());
+            opencode::rows_of_session(program, tables, &sessions, chosen, rows)
         }
         (_, GatheredPart::Runtime) => Err(GatherError::NoSession { session: chosen.id.clone() }),
     }
@@ -153,7 +156,7 @@ pub fn session_rows(
 const LEAST_MILLIS: i64 = 10_000_000_000;
 
 /// A time: a text, or a number of seconds or milliseconds since 1970.
-fn millis_of(cell: &Cell) -> Option<i64> {
+pub(super) fn millis_of(cell: &Cell) -> Option<i64> {
     match cell {
         Cell::Text(text) => {
             let text = text.trim();

@@ -6,8 +6,10 @@ mod atif;
 mod codex;
 mod document;
 mod gemini;
+mod goose;
 mod history;
 mod lines;
+mod opencode;
 mod otlp;
 mod pi;
 mod qwen_code;
@@ -19,6 +21,7 @@ use crate::limits::Reading;
 use crate::port::{Source, Sources};
 
 pub use codex::thread_folder;
+pub use opencode::storage_folder;
 pub use qwen_code::sub_agent_folder;
 
 /// A plain file to gather: already unpacked.
@@ -48,6 +51,11 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
     if document::is_known(start) {
         return document::rows(file.source, rows).map(|()| true);
     }
+    if let Some(storage) = storage_folder(file.name)
+        && opencode::rows(storage, file, rows)?
+    {
+        return Ok(true);
+    }
     let head = head_of(file.source)?;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -67,6 +75,10 @@ pub fn file_rows(file: &GatheredFile<'_>, rows: &mut RowWriter<'_>) -> Result<bo
     }
     if has("sessionId") && has("projectHash") && has("startTime") {
         gemini::rows(file, rows)?;
+        return Ok(true);
+    }
+    if goose::is_old(&first) {
+        goose::rows(file, rows)?;
         return Ok(true);
     }
     match first.get("type").and_then(Json::as_str) {

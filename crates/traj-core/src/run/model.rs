@@ -93,6 +93,8 @@ pub struct Run {
     pub lost_events: u64,
     /// How often a recorder stated that something is missing.
     pub losses: u64,
+    /// What is missing or unknown, in words: the first reasons, each once.
+    pub gaps: Vec<String>,
     /// How many rows have each of the first unknown types.
     pub unknown: BTreeMap<String, u64>,
     /// How many rows have other unknown types.

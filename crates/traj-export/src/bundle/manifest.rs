@@ -88,7 +88,8 @@ pub(crate) fn manifest(
     object.push("contents", Json::Array(parts.files.iter().map(content).collect()));
     push_warnings(&mut object, "notices", parts.notices);
     object.push("tool", tool(parts.tool_version));
-    object.push_some("agent", parts.dialect.and_then(Dialect::agent));
+    object
+        .push_some("agent", parts.dialect.and_then(|dialect| dialect.agent_of(parts.session_file)));
     object.push_some("dialect", parts.dialect.map(Dialect::as_str));
     object.push_some("otherBranches", other_branches(parts.others));
     object.push_some("unknownEntries", unknown_entries(parts.unknown));

@@ -74,6 +74,7 @@ impl Overview {
         let losses = counted_items(&list.items, |item| item.kind == ItemKind::Lost);
         let lost = (run.lost_events > 0)
             .then(|| format!("{} not recorded", counted(run.lost_events, "event")))
+            .or_else(|| run.gaps.first().cloned())
             .or_else(|| losses.text("gap in the record"));
         add("loss", losses.first, lost);
         add("unknown", None, unknown(summary));

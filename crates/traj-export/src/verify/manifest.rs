@@ -161,7 +161,7 @@ fn check_figures(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRep
 /// were not exported.
 fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let dialect = manifest.dialect.as_deref().and_then(Dialect::parse);
-    if dialect.is_some_and(|dialect| dialect.agent() != manifest.agent.as_deref()) {
+    if dialect.is_some_and(|dialect| !dialect.is_written_by(manifest.agent.as_deref())) {
         report.add(NAME, said.line_of("agent"), "names an agent that does not write its dialect");
     }
     if let Some(unknown) = &manifest.unknown_entries {

@@ -18,6 +18,7 @@ mod unpack;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::{Dir, File, FileExt as _, MetadataExt as _};
@@ -167,16 +168,70 @@ impl Gathering {
         stop: &StopFlag,
         rows: &mut RowWriter<'_>,
     ) -> Result<(), GatherError> {
-        let mut plain = self.scratch().map_err(|error| storage(error, name))?;
-        let mut unpacked = RowWriter::new(&mut plain, self.inner.limits.gathered_bytes);
-        unpack::file(&opened.file, stop, &mut unpacked)?;
-        let length = unpacked.finish()?;
-        let source = GatheredSource::new(name, plain, length);
+        let source = self.unpacked(opened, name, self.inner.limits.gathered_bytes, stop)?;
         // What is inside may need to be gathered itself.
         if file_rows(&GatheredFile { name, source: &source, sources }, rows)? {
             return Ok(());
         }
         source.copy_to(rows)
+    }
+
+    /// The content of a compressed file, up to a number of bytes.
+    #[cfg(feature = "zstd")]
+    fn unpacked(
+        &self,
+        opened: &OpenedFile,
+        name: &str,
+        most: u64,
+        stop: &StopFlag,
+    ) -> Result<GatheredSource, GatherError> {
+        let mut plain = self.scratch().map_err(|error| storage(error, name))?;
+        let mut unpacked = RowWriter::new(&mut plain, most);
+        unpack::file(&opened.file, stop, &mut unpacked)?;
+        let length = unpacked.finish()?;
+        Ok(GatheredSource::new(name, plain, length))
+    }
+
+    /// The content of a file that belongs to a session, if it is compressed. All
+    /// files of a session share the `room` for what they contain. One that is damaged
+    /// counts as missing: the session itself can be read.
+    #[cfg(feature = "zstd")]
+    pub(super) fn unpacked_beside(
+        &self,
+        opened: &OpenedFile,
+        name: &str,
+        room: &AtomicU64,
+        stop: &StopFlag,
+    ) -> Result<Option<Box<dyn Source>>, SourceError> {
+        if container_of(&opened.file).map_err(|error| storage(error, name))? != Container::Zstd {
+            return Ok(None);
+        }
+        let unpacked = self.unpacked(opened, name, room.load(Ordering::Relaxed), stop);
+        let source = unpacked.map_err(|error| match error {
+            GatherError::Damaged => SourceError::NotFound { name: name.to_owned() },
+            error => error.into_source_error(name),
+        })?;
+        room.fetch_sub(source.len(), Ordering::Relaxed);
+        Ok(Some(Box::new(source)))
+    }
+
+    /// Without the feature `zstd`, such a file is not looked into.
+    #[cfg(not(feature = "zstd"))]
+    #[expect(clippy::unused_self, reason = "as with the feature `zstd`")]
+    #[expect(clippy::unnecessary_wraps, reason = "as with the feature `zstd`")]
+    pub(super) fn unpacked_beside(
+        &self,
+        _opened: &OpenedFile,
+        _name: &str,
+        _room: &AtomicU64,
+        _stop: &StopFlag,
+    ) -> Result<Option<Box<dyn Source>>, SourceError> {
+        Ok(None)
+    }
+
+    /// How many bytes all compressed files of a session may contain together.
+    pub(super) fn room(&self) -> AtomicU64 {
+        AtomicU64::new(self.inner.limits.gathered_bytes)
     }
 
     #[cfg(not(feature = "zstd"))]
@@ -203,7 +258,7 @@ impl Gathering {
         let GatherPlace { path, folder, limits, .. } = &*self.inner;
         let _turn = ONE_DATABASE.lock().unwrap_or_else(PoisonError::into_inner);
         let tables = SqliteTables::of_copy(opened, path, folder, limits, stop)?;
-        traj_core::gather::session_rows(&tables, wanted.session, wanted.kind, rows)
+        traj_core::gather::session_rows(&opened.name, &tables, wanted.session, wanted.kind, rows)
     }
 
     #[cfg(not(feature = "sqlite"))]

@@ -1,7 +1,7 @@
 //! Opens input files, which are read at offsets.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
@@ -138,7 +138,7 @@ impl Sources for FsSources {
             opened => (opened?, Wanted::ALL),
         };
         // What it needs beside it is read as it is.
-        let plain = PlainSources { sources: self };
+        let plain = PlainSources { sources: self, gathering, room: gathering.room() };
         gathering.source(opened, name, wanted, &plain, &self.stop)
     }
 
@@ -188,17 +188,24 @@ impl FsSources {
     }
 }
 
-/// The same files, none of them gathered.
+/// The same files, none of them gathered. Compressed ones are unpacked.
 #[derive(Debug)]
 struct PlainSources<'s> {
     sources: &'s FsSources,
+    gathering: &'s Gathering,
+    /// How many bytes compressed files may still contain.
+    room: AtomicU64,
 }
 
 impl Sources for PlainSources<'_> {
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
         let opened = self.sources.opened(name)?;
         self.sources.beside.note(name, &opened.file);
-        self.sources.plain(opened, name)
+        let stop = &self.sources.stop;
+        match self.gathering.unpacked_beside(&opened, name, &self.room, stop)? {
+            Some(unpacked) => Ok(unpacked),
+            None => self.sources.plain(opened, name),
+        }
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, SourceError> {

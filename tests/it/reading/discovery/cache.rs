@@ -161,6 +161,19 @@ fn a_sub_agent_of_codex_is_listed_with_its_parent() {
     fs::remove_file(home.path(&format!("{day}{child}.jsonl"))).unwrap();
     let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
     assert_eq!(listed["sessions"][0]["calls"]["calls"], 1);
+    // Codex compresses files that were not used for days.
+    let packed = zstd::encode_all(more.as_bytes(), 3).unwrap();
+    let damaged = packed.get(..packed.len() / 2).unwrap();
+    for (content, calls) in [(&packed[..], 3), (damaged, 1)] {
+        home.put_bytes(&format!("{day}{child}.jsonl.zst"), content);
+        let found = result(&home.run(&["inspect", main, "--json"]))["result"].clone();
+        assert_eq!(found["calls"]["calls"], calls, "{found}");
+        // A file that is damaged cannot say whose it is.
+        let report = home.run(&["sessions", "--json"]);
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        let sessions = report["result"]["sessions"].as_array().unwrap().clone();
+        assert_eq!((sessions.len(), &sessions[0]["calls"]["calls"]), (1, &calls.into()));
+    }
 }
 
 #[test]

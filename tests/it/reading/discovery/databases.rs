@@ -75,19 +75,121 @@ fn the_sessions_of_a_database_are_listed_and_found() {
 }
 
 #[test]
-fn sessions_of_an_old_version_are_counted_until_there_is_a_database() {
+fn sessions_of_an_old_version_are_listed_until_there_is_a_database() {
+    let home = Home::new(&[("GOOSE_PATH_ROOT", "~/g")]);
+    let message =
+        r#"{"role":"user","created":1748779200,"content":[{"type":"text","text":"old"}]}"#;
+    home.put("g/data/sessions/20250601_120000.jsonl", message);
+    home.put_storage();
+    assert_eq!(home.listed(&[]), ["goose: old", "opencode: an old one"]);
+    assert_eq!(home.listed(&["--agent", "opencode"]), ["opencode: an old one"]);
+    assert_eq!(home.listed(&["--agent", "kilo"]), [""; 0]);
+    for (arguments, prompt) in
+        [(&["show", "20250601_120000"][..], "old"), (&["show", "ses_1"], "fix it")]
+    {
+        let output = home.run(arguments);
+        assert!(printed(&output).contains(prompt), "{arguments:?}: {output:?}");
+    }
+    // The cache notices a new message.
+    let message =
+        r#"{"id":"msg_9","sessionID":"ses_1","role":"user","time":{"created":1750000009000}}"#;
+    home.put(".local/share/opencode/storage/message/ses_1/msg_9.json", message);
+    let part = r#"{"id":"prt_9","messageID":"msg_9","type":"text","text":"again"}"#;
+    home.put(".local/share/opencode/storage/part/msg_9/prt_9.json", part);
+    let report = result(&home.run(&["sessions", "--json", "--agent", "opencode"]));
+    assert_eq!(report["result"]["sessions"][0]["turns"], 2, "{report}");
+    home.put_database("g/data/sessions/sessions.db");
+    assert_eq!(home.listed(&["--agent", "goose"]), ["goose: the first", "goose: the second"]);
+}
+
+/// opencode's sessions in files: a session with a sub-agent, of which one part is not
+/// text.
+impl Home {
+    fn put_storage(&self) {
+        let files = [
+            (
+                "session/p/ses_1",
+                r#"{"id":"ses_1","projectID":"p","directory":"/srv/app","title":"an old one","version":"0.9.1","time":{"created":1750000000000,"updated":1750000005000}}"#,
+            ),
+            (
+                "session/p/ses_2",
+                r#"{"id":"ses_2","parentID":"ses_1","directory":"/srv/app","title":"its helper","version":"0.9.1","time":{"created":1750000002500}}"#,
+            ),
+            (
+                "message/ses_1/msg_1",
+                r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1750000001000}}"#,
+            ),
+            ("part/msg_1/prt_1", "{\n  \"type\": \"text\",\n  \"text\": \"fix it\"\n}"),
+            (
+                "message/ses_1/msg_2",
+                r#"{"id":"msg_2","sessionID":"ses_1","role":"assistant","providerID":"acme","modelID":"small-1","cost":0.5,"finish":"stop","tokens":{"input":10,"output":4,"reasoning":0,"cache":{"read":0,"write":0}},"time":{"created":1750000002000,"completed":1750000004000}}"#,
+            ),
+            (
+                "part/msg_2/prt_2",
+                r#"{"type":"tool","tool":"bash","callID":"t1","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2},"time":{"start":1750000002100,"end":1750000003000}}}"#,
+            ),
+            ("part/msg_2/prt_3", "{torn"),
+            (
+                "message/ses_2/msg_3",
+                r#"{"id":"msg_3","sessionID":"ses_2","role":"assistant","modelID":"small-1","finish":"stop","tokens":{"input":7,"output":1},"time":{"created":1750000002600,"completed":1750000002900}}"#,
+            ),
+            ("part/msg_3/prt_4", r#"{"type":"text","text":"two"}"#),
+        ];
+        for (name, content) in files {
+            self.put(&format!(".local/share/opencode/storage/{name}.json"), content);
+        }
+    }
+}
+
+#[test]
+fn a_session_in_many_files_is_read_like_one_in_a_database() {
     let home = Home::new(&[]);
-    let message = r#"{"role":"user","created":1,"content":[]}"#;
-    home.put(".local/share/goose/sessions/20250601_120000.jsonl", message);
-    home.put(".local/share/opencode/storage/session/p/ses_1.json", r#"{"id":"ses_1"}"#);
-    home.put(".local/share/opencode/storage/session/p/ses_2.json", r#"{"id":"ses_2"}"#);
-    let output = home.run(&["sessions", "--json"]);
-    assert_eq!(result(&output)["result"]["unrecognised"], 3);
-    let said = String::from_utf8(home.run(&["sessions"]).stderr).unwrap();
-    assert!(said.contains("1 file of goose skipped: the format of an old version"), "{said}");
-    assert!(said.contains("2 files of opencode skipped"), "{said}");
-    home.put_database(".local/share/goose/sessions/sessions.db");
-    assert_eq!(home.listed(&[]), ["goose: the first", "goose: the second"]);
-    let said = String::from_utf8(home.run(&["sessions"]).stderr).unwrap();
-    assert!(!said.contains("goose") && said.contains("opencode"), "{said}");
+    home.put_storage();
+    let session = home.path(".local/share/opencode/storage/session/p/ses_1.json");
+    let session = session.to_str().unwrap();
+    let found = result(&home.run(&["inspect", "--json", session]))["result"].clone();
+    assert_eq!((&found["calls"]["calls"], &found["calls"]["errors"]), (&1.into(), &1.into()));
+    assert_eq!(found["usage"]["inputTokens"], 17, "{found}");
+    assert_eq!(found["subRuns"].as_object().unwrap().len(), 1, "{found}");
+    let exported = home.run(&["export", session, "--output-root", ".", "--output", "sent"]);
+    assert!(exported.status.success(), "{exported:?}");
+    let verified = home.run(&["verify", "sent"]);
+    assert!(verified.status.success(), "{verified:?}");
+}
+
+#[test]
+fn links_in_a_store_of_many_files_are_not_followed() {
+    let home = Home::new(&[]);
+    home.put_storage();
+    home.put("outside/prt_5.json", r#"{"type":"text","text":"from outside"}"#);
+    let link = |target: &str, path: &str| {
+        let path = home.path(&format!(".local/share/opencode/storage/{path}"));
+        std::os::unix::fs::symlink(home.path(target), path).unwrap();
+    };
+    link("outside/prt_5.json", "part/msg_1/prt_5.json");
+    link("outside", "part/msg_5");
+    home.put(
+        ".local/share/opencode/storage/message/ses_1/msg_5.json",
+        r#"{"role":"user","time":{"created":1750000001500}}"#,
+    );
+    let output = home.run(&["show", "ses_1"]);
+    let shown = printed(&output);
+    assert!(shown.contains("fix it") && !shown.contains("from outside"), "{shown}");
+}
+
+#[test]
+fn kilo_is_named_wherever_its_database_is() {
+    let home = Home::new(&[]);
+    home.put("elsewhere/kilo-beta.db", "");
+    let path = home.path("elsewhere/kilo-beta.db");
+    traj_tests::session_fixtures::databases::make(&path, "opencode");
+    let session = format!("{}#s1", path.display());
+    let found = result(&home.run(&["inspect", "--json", &session]))["result"].clone();
+    assert_eq!((&found["agent"], &found["dialect"]), (&"kilo".into(), &"opencode".into()));
+    let exported = home.run(&["export", &session, "--output-root", ".", "--output", "sent"]);
+    assert!(exported.status.success(), "{exported:?}");
+    let verified = home.run(&["verify", "sent"]);
+    assert!(verified.status.success(), "{verified:?}");
+    let sent = result(&home.run(&["inspect", "--json", "sent"]))["result"].clone();
+    assert_eq!(sent["agent"], "kilo", "{sent}");
 }

@@ -2,7 +2,7 @@
 
 use super::{Agent, MODEL};
 use crate::agents::sandbox::Step;
-use crate::agents::scenario::{REFUSE, WAIT};
+use crate::agents::scenario::{AGREE, REFUSE, WAIT};
 
 /// Arguments, and variables with their values.
 type Arguments<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>);
@@ -14,7 +14,7 @@ pub(super) fn of<'a>(agent: Agent, step: Step, url: &'a str, v1: &'a str) -> Opt
         Agent::ClaudeCode(_) => Some(claude_code(step, url)),
         Agent::Copilot(_) => copilot(step, v1),
         Agent::GeminiCli(_) => gemini_cli(step, url),
-        Agent::OpenCode(_) => open_code(step),
+        Agent::OpenCode(_) => Some(open_code(step)),
         Agent::Pi(_) => pi(step),
         Agent::QwenCode(_) => qwen_code(step, v1),
         Agent::Continue(_) => continue_dev(step),
@@ -48,9 +48,10 @@ fn copilot<'a>(step: Step, v1: &'a str) -> Option<Arguments<'a>> {
     let arguments = match step {
         Step::First(prompt) => vec!["-p", prompt],
         Step::Next(prompt) => vec!["--continue", "-p", prompt],
-        Step::Fork(_) | Step::Compact => return None,
+        Step::Compact => vec!["--continue", "-p", AGREE],
+        Step::Fork(_) => return None,
     };
-    let environment = vec![
+    let mut environment = vec![
         ("COPILOT_PROVIDER_BASE_URL", v1),
         ("COPILOT_PROVIDER_API_KEY", "scripted"),
         ("COPILOT_MODEL", MODEL),
@@ -58,6 +59,10 @@ fn copilot<'a>(step: Step, v1: &'a str) -> Option<Arguments<'a>> {
         ("COPILOT_PROVIDER_TYPE", "openai"),
         ("COPILOT_PROVIDER_WIRE_API", "completions"),
     ];
+    if step == Step::Compact {
+        // It asks for a summary when four fifths of this are used.
+        environment.push(("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "24000"));
+    }
     Some((arguments, environment))
 }
 
@@ -65,7 +70,8 @@ fn gemini_cli<'a>(step: Step, url: &'a str) -> Option<Arguments<'a>> {
     let arguments = match step {
         Step::First(prompt) => vec!["-p", prompt],
         Step::Next(prompt) => vec!["--resume", "latest", "-p", prompt],
-        Step::Fork(_) | Step::Compact => return None,
+        Step::Compact => vec!["--resume", "latest", "-p", AGREE],
+        Step::Fork(_) => return None,
     };
     let environment = vec![
         ("GEMINI_API_KEY", "scripted"),
@@ -76,26 +82,27 @@ fn gemini_cli<'a>(step: Step, url: &'a str) -> Option<Arguments<'a>> {
     Some((arguments, environment))
 }
 
-fn open_code<'a>(step: Step) -> Option<Arguments<'a>> {
+fn open_code<'a>(step: Step) -> Arguments<'a> {
     let arguments = match step {
         Step::First(prompt) => vec![prompt],
         Step::Next(prompt) => vec!["-c", prompt],
         Step::Fork(prompt) => vec!["-c", "--fork", prompt],
-        Step::Compact => return None,
+        Step::Compact => vec!["-c", AGREE],
     };
     let environment = vec![
         ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
         ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
         ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
     ];
-    Some((arguments, environment))
+    (arguments, environment)
 }
 
 fn pi<'a>(step: Step) -> Option<Arguments<'a>> {
     let arguments = match step {
         Step::First(prompt) => vec![prompt],
         Step::Next(prompt) => vec!["--continue", prompt],
-        Step::Fork(_) | Step::Compact => return None,
+        Step::Compact => vec!["--continue", AGREE],
+        Step::Fork(_) => return None,
     };
     let environment =
         vec![("PI_OFFLINE", "1"), ("PI_SKIP_VERSION_CHECK", "1"), ("PI_TELEMETRY", "0")];
@@ -118,7 +125,11 @@ fn codex<'a>(step: Step) -> Option<Arguments<'a>> {
     let arguments = match step {
         Step::First(prompt) => vec![prompt],
         Step::Next(prompt) => vec!["resume", "--last", prompt],
-        Step::Fork(_) | Step::Compact => return None,
+        // Less than the conversation has by then.
+        Step::Compact => {
+            vec!["-c", "model_auto_compact_token_limit=4000", "resume", "--last", AGREE]
+        }
+        Step::Fork(_) => return None,
     };
     Some((arguments, Vec::new()))
 }

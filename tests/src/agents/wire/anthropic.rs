@@ -35,6 +35,7 @@ pub(super) fn read(body: &Value) -> Asked {
     });
     let thinking = body["thinking"]["type"].as_str();
     Asked {
+        started: None,
         turns,
         tools: tools.collect(),
         is_streamed: body["stream"] == true,

@@ -27,6 +27,7 @@ pub(super) fn read(body: &Value) -> Asked {
         Some(OfferedTool { name, schema: function["parameters"].clone(), takes_text: false })
     });
     Asked {
+        started: None,
         turns: turns.collect(),
         tools: tools.collect(),
         is_streamed: body["stream"] == true,

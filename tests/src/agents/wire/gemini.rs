@@ -39,6 +39,7 @@ pub(super) fn read(body: &Value, is_streamed: bool) -> Asked {
     let settings = &body["generationConfig"];
     let schema = settings.get("responseJsonSchema").or_else(|| settings.get("responseSchema"));
     Asked {
+        started: None,
         turns,
         tools: tools.collect(),
         is_streamed,

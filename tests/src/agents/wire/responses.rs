@@ -26,14 +26,22 @@ pub(super) fn read(body: &Value) -> Asked {
             offer(&item["tools"], &mut tools);
         }
     }
+    let newest = body["input"].as_array().and_then(|items| items.last());
     Asked {
         turns,
         tools,
+        started: newest.and_then(started_by),
         is_streamed: body["stream"] == true,
         wants_reasoning: true,
         schema: None,
         model: body["model"].as_str().unwrap_or_default().to_owned(),
     }
+}
+
+/// The id of the sub-agent that the output of a call names.
+fn started_by(item: &Value) -> Option<String> {
+    let output: Value = serde_json::from_str(item["output"].as_str()?).ok()?;
+    output["agent_id"].as_str().map(str::to_owned)
 }
 
 /// Adds the tools of a list, and those in its namespaces.

@@ -82,6 +82,8 @@ fn ending(summary: &Summary, lines: &mut Vec<String>) {
     if summary.lost_events > 0 {
         lines.push(format!("lost      {} events", summary.lost_events));
     }
+    let gaps = summary.gaps.iter();
+    lines.extend(gaps.map(|gap| format!("gap       {}", escape_control(gap))));
 }
 
 /// The first failure, with the last lines of its output.

@@ -57,9 +57,6 @@ pub(super) struct Collection {
     /// Files with the name of a sidecar.
     pub(super) sidecars: Vec<PathBuf>,
     pub(super) problems: Vec<ListingProblem>,
-    /// Programs that have sessions in the format of an old version only, and how
-    /// many files.
-    pub(super) old: Vec<(&'static str, u64)>,
     /// Whether these are all sessions of this machine.
     pub(super) is_whole: bool,
     places: HashMap<PathBuf, usize>,
@@ -148,13 +145,7 @@ impl Collection {
             }
         }
         for agent in choice.agents() {
-            let mut found = agent_files::files_of(agent, host);
-            let all = found.len();
-            found.retain(|file| file.kind != FileKind::Old);
-            // A database has what the old files had.
-            if found.is_empty() && all > 0 {
-                self.old.push((agent.title, all as u64));
-            }
+            let found = agent_files::files_of(agent, host);
             found.into_iter().for_each(|file| self.add_file_of_agent(file, host));
         }
         self.is_whole = choice == AgentChoice::All;
@@ -347,7 +338,7 @@ fn is_session_name(name: &str, file: &Path) -> bool {
     is_transcript_name(name)
         || file.to_str().is_some_and(|path| {
             let mut kinds = Agent::all().iter().filter_map(|agent| agent.kind_of(path));
-            kinds.any(|kind| kind == FileKind::Session)
+            kinds.any(FileKind::is_session)
         })
 }
 

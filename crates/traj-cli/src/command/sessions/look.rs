@@ -51,11 +51,7 @@ pub(super) fn look_at_all(
         let found: HashSet<&Path> = sessions.chain(databases).collect();
         cache.keep_only(|file| found.contains(file));
     }
-    let mut report = SessionsReport {
-        problems: collection.problems,
-        unrecognised: collection.old.iter().map(|(_, files)| files).sum(),
-        ..SessionsReport::default()
-    };
+    let mut report = SessionsReport { problems: collection.problems, ..SessionsReport::default() };
     let mut candidates = Vec::new();
     let (sessions, held) = (&collection.sessions, &*cache);
     for located in in_parallel(sessions, |found| Candidate::of(found, held, host)) {

@@ -46,6 +46,9 @@ pub(super) struct Overview {
     calls: ToolSummary,
     /// Tokens and cost.
     usage: UsageSummary,
+    /// What is missing or unknown, in words: the first reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<String>,
     #[serde(skip)]
     span: Option<(UnixMillis, UnixMillis)>,
 }
@@ -67,6 +70,7 @@ impl Overview {
             turns: run.turns,
             calls: ToolSummary::of(&run.calls),
             usage: UsageSummary::of(&run.models),
+            gaps: run.gaps.clone(),
             span: run.started_at.zip(run.ended_at),
         }
     }
@@ -97,6 +101,7 @@ impl Overview {
         if let Some(failure) = self.failure() {
             page.block("failed   ", &failure, RED);
         }
+        self.gaps.iter().for_each(|gap| page.block("gap      ", gap, YELLOW));
         page.block("total    ", &self.total().join(" · "), PLAIN);
         page.blank_line();
         page.into_text()

@@ -8,7 +8,7 @@ use std::path::Path;
 use cap_std::fs::{Dir, Metadata};
 use traj_core::agents::{Agent, FileKind};
 use traj_core::care::prune::{ArtefactKind, classify};
-use traj_core::gather::sub_agent_folder;
+use traj_core::gather::{storage_folder, sub_agent_folder};
 use traj_core::location::{pointer_beside, session_stem, sidecar_beside};
 use traj_fs::open_subfolder;
 
@@ -17,6 +17,10 @@ use crate::compose::Host;
 
 /// How many characters of an id some file names have.
 const SHORT_ID: usize = 8;
+
+/// The directory with the messages of opencode's old sessions. A message is written
+/// again when its parts are complete.
+const MESSAGES: &str = "message";
 
 /// The entries of a directory with sessions.
 #[derive(Debug, Default)]
@@ -91,9 +95,15 @@ impl Neighbours {
         neighbours
     }
 
-    /// Also stamps the files of sub-agents that are in a directory beside this one,
-    /// which is at `path`.
+    /// Also stamps the files of sub-agents and messages that are in a directory beside
+    /// this one, which is at `path`.
     pub(crate) fn with_sub_agents(mut self, path: &Path, host: &Host) -> Self {
+        let of_messages = path.join("session.json");
+        if let Some(storage) = of_messages.to_str().and_then(storage_folder) {
+            let storage = host.named_root(Path::new(storage)).ok();
+            self.helpers = storage.and_then(|storage| open_subfolder(&storage, MESSAGES).ok());
+            return self;
+        }
         // The name of the session does not matter to where its directory is.
         let session = path.join("session.jsonl");
         let of_session = session.to_str().and_then(sub_agent_folder);

@@ -159,7 +159,7 @@ pub(super) fn session_facts<'r>(kind: &'r str, row: &'r Json<'r>, emit: &mut dyn
         }
         "rows-not-sorted" => {
             let limit = row.get("limit").and_then(Json::as_u64).unwrap_or_default();
-            let reason = format!("which of more than {limit} rows are copies or abandoned");
+            let reason = format!("more than {limit} rows: copied and abandoned ones count too");
             emit(Fact::Lost(Loss { reason: Some(reason.into()), ..Loss::default() }));
         }
         kind => emit(other(None, kind, known::is_session_row(kind))),

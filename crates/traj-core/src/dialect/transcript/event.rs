@@ -65,9 +65,9 @@ pub struct EventParts {
     pub head: usize,
     /// Length of the part after them.
     pub tail: usize,
-    /// Whether the event is its entry's message in the frame, with every member
-    /// as it is in the entry.
-    pub is_message: bool,
+    /// Whether the event is a value that was redacted as a whole, such as the message
+    /// of its entry, in the frame that all events share.
+    pub is_whole: bool,
 }
 
 impl TranscriptEvents {
@@ -178,6 +178,9 @@ impl TranscriptEvents {
             }
         };
         self.add_with(&entry, push(kind), push(data));
+        if let Some(parts) = self.parts.last_mut() {
+            parts.is_whole = has_plain_ids(entry.entry.value());
+        }
     }
 
     fn add_message(&mut self, entry: &TimedEntry<'_, '_, '_>) {
@@ -194,7 +197,7 @@ impl TranscriptEvents {
         });
         let is_named = matches!(role.value().as_str(), Some("user" | "assistant" | "toolResult"));
         if let Some(parts) = self.parts.last_mut() {
-            parts.is_message = is_named && has_plain_ids(entry.entry.value());
+            parts.is_whole = is_named && has_plain_ids(entry.entry.value());
         }
         if role.value().as_str() != Some("assistant") {
             return;
@@ -252,7 +255,7 @@ impl TranscriptEvents {
         write_data(text);
         text.push_static("}");
         let (head, tail) = (numbers - start, text.len() - numbers);
-        self.parts.push(EventParts { head, tail, is_message: false });
+        self.parts.push(EventParts { head, tail, is_whole: false });
     }
 }
 

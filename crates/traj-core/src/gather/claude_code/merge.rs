@@ -31,6 +31,12 @@ pub(super) fn write(
     stored: &StoredOutput<'_>,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
+    if survey.is_too_long {
+        let mut note = Object::with_capacity(2);
+        note.push("type", "rows-not-sorted");
+        note.push("limit", MOST_ROWS as u64);
+        rows.row(&Json::Object(note))?;
+    }
     let mut agents = Agents::of(&agents)?.with_output(stored);
     let mut reader = RowReader::new(file.source, BLOCK);
     let (mut line, mut clock) = (0, i64::MIN);
@@ -60,12 +66,6 @@ pub(super) fn write(
         note.push("type", "branches-left");
         note.push("count", fates.left.count);
         note.push("entries", fates.left.entries);
-        rows.row(&Json::Object(note))?;
-    }
-    if survey.is_too_long {
-        let mut note = Object::with_capacity(2);
-        note.push("type", "rows-not-sorted");
-        note.push("limit", MOST_ROWS as u64);
         rows.row(&Json::Object(note))?;
     }
     Ok(())

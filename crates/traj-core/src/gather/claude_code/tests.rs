@@ -203,5 +203,5 @@ fn a_session_with_too_many_rows_says_that_copies_are_not_recognised() {
     let row = stored("x");
     let rows = format!("{row}\n").repeat(super::survey::MOST_ROWS + 1);
     let gathered = gathered("s.jsonl", &rows).unwrap();
-    assert_eq!(gathered.last().unwrap(), r#"{"type":"rows-not-sorted","limit":4000}"#);
+    assert_eq!(gathered.first().unwrap(), r#"{"type":"rows-not-sorted","limit":4000}"#);
 }

@@ -8,6 +8,7 @@
 //! - `role`: who wrote the message of a part; `summary` if it replaces the
 //!   conversation;
 //! - `thread`: the session of a sub-agent, whose rows are merged in by time;
+//! - `program`: in the row of the session, if another program than opencode wrote it;
 //! - `inherited`: a message that a fork copied from its origin. Copies have new ids
 //!   but keep their times, so they are older than their session.
 //!
@@ -30,7 +31,7 @@ use super::scans::{every_row, one_row, sessions_in, text_of, write_row};
 use super::{DatabaseSession, millis_of};
 use crate::gather::row_writer::TableRow;
 use crate::gather::{GatherError, RowWriter};
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::port::{Cell, Scan, Tables};
 
 const SESSION: &str = "session";
@@ -71,7 +72,9 @@ pub(super) fn recognises(tables: &dyn Tables) -> Result<bool, GatherError> {
 }
 
 /// The sessions.
-pub(super) fn sessions(tables: &dyn Tables) -> Result<Vec<DatabaseSession>, GatherError> {
+pub(in crate::gather) fn sessions(
+    tables: &dyn Tables,
+) -> Result<Vec<DatabaseSession>, GatherError> {
     let columns = ["id", "parent_id", "title", "directory", "time_updated"];
     sessions_in(tables, &Scan::of(SESSION, &columns), |id, row| DatabaseSession {
         id,
@@ -82,8 +85,10 @@ pub(super) fn sessions(tables: &dyn Tables) -> Result<Vec<DatabaseSession>, Gath
     })
 }
 
-/// The rows of a session and of its sub-agents.
-pub(super) fn rows(
+/// Writes the rows of a session and of its sub-agents. `program` is the one that
+/// wrote them, if it is not opencode.
+pub(in crate::gather) fn rows_of_session(
+    program: Option<&'static str>,
     tables: &dyn Tables,
     all: &[DatabaseSession],
     session: &DatabaseSession,
@@ -98,7 +103,9 @@ pub(super) fn rows(
     for slot in &slots {
         let is_session = matches!(slot.kind, SESSION_ROW | REVERT_ROW);
         let message = messages.get(slot.parent.as_deref().unwrap_or(&slot.id));
-        write(tables, slot, &threads, message.filter(|_| !is_session), rows)?;
+        let mut members = threads.members_of(slot);
+        members.push_some("program", program.filter(|_| slot.kind == SESSION_ROW));
+        write(tables, slot, members, message.filter(|_| !is_session), rows)?;
     }
     Ok(())
 }
@@ -171,11 +178,11 @@ fn collect(
     Ok(messages)
 }
 
-/// Writes the row of a slot.
+/// Writes the row of a slot. `members` are some that no column has.
 fn write(
     tables: &dyn Tables,
     slot: &Slot,
-    threads: &SessionThreads<'_>,
+    mut members: Object<'_>,
     message: Option<&MessageFacts>,
     rows: &mut RowWriter<'_>,
 ) -> Result<(), GatherError> {
@@ -186,7 +193,6 @@ fn write(
         MESSAGE_ROW => Scan::of(MESSAGE, &MESSAGE_COLUMNS),
         _ => Scan::of(PART, &PART_COLUMNS),
     };
-    let mut members = threads.members_of(slot);
     if slot.kind == REVERT_ROW {
         members.push("reverted", true);
     }

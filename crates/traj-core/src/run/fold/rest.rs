@@ -3,6 +3,9 @@
 use super::{Fold, names};
 use crate::run::{Attachment, Fact};
 
+/// How many reasons for a gap are kept.
+const MOST_GAPS: usize = 8;
+
 impl Fold {
     /// Counts facts that need no context.
     pub(super) fn count_rest(&mut self, fact: &Fact<'_>) {
@@ -21,6 +24,15 @@ impl Fold {
                 self.run.losses += 1;
                 let lost = loss.events.unwrap_or_default();
                 self.run.lost_events = self.run.lost_events.saturating_add(lost);
+                let gaps = &mut self.run.gaps;
+                if let Some(reason) = &loss.reason
+                    && gaps.len() < MOST_GAPS
+                {
+                    let reason = names::short(reason);
+                    if !gaps.contains(&reason) {
+                        gaps.push(reason);
+                    }
+                }
             }
             Fact::Other { name, is_known: false } => {
                 names::count(&mut self.run.unknown, &mut self.run.other_unknown, name);

@@ -90,9 +90,10 @@ impl BatchOutput {
         &mut self,
         first: usize,
         instant: UnixMillis,
-        is_seen: impl Fn(&EventParts) -> bool,
+        is_seen: impl FnMut(&EventParts) -> bool,
     ) {
         let events = self.transcript.parts().get(first..).unwrap_or_default();
+        let mut is_seen = is_seen;
         self.lines.extend(events.iter().map(|parts| EventLine {
             head: parts.head,
             tail: parts.tail,
@@ -231,7 +232,7 @@ impl<'c> Worker<'c> {
         done.transcript.add_entry(frame, redacted.view(), entry.instant);
         // The rules treat a message the same in its entry and in its event.
         let is_message_seen = self.is_frame_seen && is_entry_seen;
-        done.add_lines(first, entry.instant, |parts| is_message_seen && parts.is_message);
+        done.add_lines(first, entry.instant, |parts| is_message_seen && parts.is_whole);
     }
 
     /// Processes a row of another program: wraps it as an entry, and makes an
@@ -261,16 +262,23 @@ impl<'c> Worker<'c> {
         let written = done.entries.as_bytes().get(start..).unwrap_or_default();
         done.entry_notes.push(pass.note(written, is_seen));
         let first = done.transcript.len();
+        // The rules see the entry's ids with its row, and the rest with the event.
+        let is_frame_seen = self.is_frame_seen && is_seen;
+        let mut seen = Vec::new();
         let BatchOutput { transcript, report, marks, .. } = done;
         foreign::each_event(dialect, &row, |event| {
             if let Some(data) = particulars::data_of(&event) {
                 mark_call(self.context.skills, data, marks);
             }
-            let (event, _) = pass.redact(event, report);
+            let (event, is_event_seen) = pass.redact(event, report);
             let (wrapped, event) = (wrapped.view(), event.view());
             transcript.add_made(self.context.frame, wrapped, event, entry.instant);
+            seen.resize(transcript.len() - first, is_frame_seen && is_event_seen);
         });
-        done.add_lines(first, entry.instant, |_| false);
+        let mut seen = seen.into_iter();
+        done.add_lines(first, entry.instant, |parts| {
+            seen.next().unwrap_or_default() && parts.is_whole
+        });
     }
 
     fn runtime_event(&self, row: &[u8], position: u64, done: &mut BatchOutput) {

@@ -199,9 +199,10 @@ impl<'f> Threads<'f> {
         Self { file, folder }
     }
 
-    /// Opens the file of a thread, and reads its header.
+    /// Opens the file of a thread, and reads its header. A file that was not used for
+    /// days is compressed, and may still be beside the plain one.
     fn open(&self, id: &str) -> Result<Option<FoundThread>, GatherError> {
-        let ending = format!("-{id}.jsonl");
+        let endings = [format!("-{id}.jsonl"), format!("-{id}.jsonl.zst")];
         for folder in self.folders(id) {
             let names = match self.file.sources.list(&folder) {
                 Ok(names) => names,
@@ -209,11 +210,17 @@ impl<'f> Threads<'f> {
                 Err(SourceError::Outside { .. } | SourceError::NotRegular { .. }) => continue,
                 Err(error) => return Err(error.into()),
             };
-            let fits = |name: &&String| name.starts_with("rollout-") && name.ends_with(&ending);
-            let Some(name) = names.iter().find(fits) else { continue };
+            let named = |ending: &String| {
+                names.iter().find(|name| name.starts_with("rollout-") && name.ends_with(ending))
+            };
+            let Some(name) = endings.iter().find_map(named) else { continue };
             let source = match self.file.sources.open(&format!("{folder}/{name}")) {
                 Ok(source) => source,
-                Err(SourceError::NotFound { .. } | SourceError::NotRegular { .. }) => continue,
+                Err(
+                    SourceError::NotFound { .. }
+                    | SourceError::NotRegular { .. }
+                    | SourceError::TooLarge { .. },
+                ) => continue,
                 Err(error) => return Err(error.into()),
             };
             let head = head_of(&*source)?;
@@ -338,6 +345,14 @@ mod tests {
             let expected = [(0, None), (1, None), its(3), its(4), (9, None)];
             assert_eq!(told(&rows.unwrap()), expected, "{folder}");
         }
+    }
+
+    #[test]
+    fn a_compressed_file_is_taken_if_there_is_no_plain_one() {
+        // Adapters show what is in it.
+        let packed = at("s", CHILD) + ".zst";
+        let rows = gathered_with(&at("s", MAIN), &started(CHILD), &packed, &child(MAIN));
+        assert_eq!(rows.unwrap().lines().count(), 5);
     }
 
     #[test]
