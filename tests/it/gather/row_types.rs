@@ -123,7 +123,7 @@ const MORE: [(&str, &str); 9] = [
 ];
 
 /// The members that state a type.
-const NAMES: [&str; 5] = ["type", "subtype", "table", "role", "status"];
+const NAMES: [&str; 6] = ["type", "subtype", "table", "role", "status", "operation"];
 
 /// The rows of a dialect.
 fn rows_of(dialect: &str) -> Vec<&'static str> {

@@ -18,7 +18,9 @@ pub(crate) fn given_title<'r>(row: &'r Json<'r>) -> Option<&'r str> {
     });
     // A row of a table of sessions.
     let of_table = || {
-        let is_session = ["session", "sessions"].contains(&row.get("table")?.as_str()?);
+        let is_session = ["session", "sessions"].contains(&row.get("table")?.as_str()?)
+            // That of a sub-agent has a title of its own.
+            && row.get("thread").is_none();
         let row = row.get("data").filter(|data| data.get("title").is_some()).unwrap_or(row);
         let names = ["title", "name", "description"];
         is_session.then(|| names.iter().find_map(|name| row.get(name)?.as_str()))?
@@ -38,6 +40,7 @@ mod tests {
         };
         assert_eq!(row(r#"{"table":"session","id":"s","title":"A"}"#).as_deref(), Some("A"));
         assert_eq!(row(r#"{"table":"sessions","data":{"title":"B"}}"#).as_deref(), Some("B"));
+        assert_eq!(row(r#"{"table":"session","thread":"t","title":"its helper"}"#), None);
         assert_eq!(row(r#"{"table":"messages","title":"C"}"#), None);
         assert_eq!(row(r#"{"type":"ai-title","aiTitle":" "}"#), None);
     }

@@ -159,8 +159,6 @@ fn a_sub_agent_of_codex_is_listed_with_its_parent() {
     let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
     assert_eq!(listed["sessions"][0]["calls"]["calls"], 3);
     fs::remove_file(home.path(&format!("{day}{child}.jsonl"))).unwrap();
-    let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
-    assert_eq!(listed["sessions"][0]["calls"]["calls"], 1);
     // Codex compresses files that were not used for days.
     let packed = zstd::encode_all(more.as_bytes(), 3).unwrap();
     let damaged = packed.get(..packed.len() / 2).unwrap();
