@@ -167,10 +167,11 @@ impl Neighbours {
         {
             parts.add_below(&inner, name);
         }
+        let id = stem.strip_suffix(".json").unwrap_or(stem);
         if let Some(helpers) = &self.helpers
-            && let Ok(inner) = open_subfolder(helpers, stem)
+            && let Ok(inner) = open_subfolder(helpers, id)
         {
-            parts.add_below(&inner, stem);
+            parts.add_below(&inner, id);
         }
         parts
     }
