@@ -104,7 +104,6 @@ fn pi() {
 #[test]
 fn qwen_code() {
     run(Agent::QwenCode("0.24.4"));
-    scenario::compaction(Agent::QwenCode("0.24.4"));
 }
 
 #[test]

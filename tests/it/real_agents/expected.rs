@@ -61,7 +61,12 @@ impl Expected {
                 ..everything
             },
             Agent::OpenCode(_) => Self { dialect: "opencode", ..everything },
-            Agent::Pi(_) => Self { dialect: "pi", has_helpers: false, ..everything },
+            Agent::Pi(_) => Self {
+                dialect: "pi",
+                has_helpers: false,
+                keeps_tokens_of_summaries: false,
+                ..everything
+            },
             Agent::QwenCode(_) => Self { dialect: "qwen-code", ..everything },
             Agent::Continue(_) => Self {
                 dialect: "continue",

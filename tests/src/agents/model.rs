@@ -197,8 +197,12 @@ fn choose(asked: &Asked) -> (&'static str, usize, Line) {
         Turn::User(text) => Some(text.as_str()),
         _ => None,
     });
+    // Some quote the conversation beside the instruction; then they offer no tools.
     let wants_summary = newest.is_some_and(|text| {
-        script_of(text).is_none() && text.to_ascii_lowercase().contains("summar")
+        let is_asked = ["summar", "<state_snapshot>"]
+            .iter()
+            .any(|word| text.to_ascii_lowercase().contains(word));
+        is_asked && (script_of(text).is_none() || asked.tools.is_empty())
     });
     if wants_summary && asked.schema.is_none() {
         return (SUMMARY, 0, summary());

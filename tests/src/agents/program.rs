@@ -59,7 +59,7 @@ const NARROW: u64 = 12_000;
 
 /// The same for Gemini CLI: a part of what its model can hold.
 const USUAL_PART: f64 = 0.5;
-const NARROW_PART: f64 = 0.003;
+const NARROW_PART: f64 = 0.0001;
 
 impl Agent {
     /// The name of its pins.
@@ -124,7 +124,6 @@ impl Agent {
         let write = |file: &str, text: &str| sandbox.write(Path::new(file), text);
         match self {
             Self::ClaudeCode(_) | Self::Copilot(_) => {}
-            Self::GeminiCli(_) => write("home/.gemini/settings.json", &gemini_cli(USUAL_PART)),
             Self::QwenCode(_) => write(
                 "home/.qwen/settings.json",
                 &json!({
@@ -134,7 +133,9 @@ impl Agent {
                 })
                 .to_string(),
             ),
-            Self::OpenCode(_) | Self::Pi(_) => self.set_window(sandbox, WIDE),
+            Self::GeminiCli(_) | Self::OpenCode(_) | Self::Pi(_) => {
+                self.set_window(sandbox, WIDE);
+            }
             Self::Codex(_) => write("home/.codex/config.toml", &codex(&url)),
             Self::OpenClaw(_) => {
                 write("home/.openclaw/openclaw.json", &open_claw(&url, &sandbox.workspace()));
@@ -163,8 +164,9 @@ impl Agent {
                 let kept = json!({"compaction": {"keepRecentTokens": 1}});
                 write("home/.pi/agent/settings.json", &kept.to_string());
             }
-            Self::GeminiCli(_) if window == NARROW => {
-                write("home/.gemini/settings.json", &gemini_cli(NARROW_PART));
+            Self::GeminiCli(_) => {
+                let part = if window == NARROW { NARROW_PART } else { USUAL_PART };
+                write("home/.gemini/settings.json", &gemini_cli(part));
             }
             _ => {}
         }

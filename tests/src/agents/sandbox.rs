@@ -139,8 +139,13 @@ impl AgentSandbox {
         let child = self.start(&invocation);
         let group = Pid::from_child(&child);
         let is_served = self.model.wait_for(script, PATIENCE);
-        // The command of the script has begun when it has written its file or a moment has passed;
-        // either way the transcript states a call without a result.
+        // The command of the script writes a file when it begins. The agent may then still be
+        // storing the call.
+        let begun = self.workspace().join("begun.txt");
+        let start = Instant::now();
+        while !begun.exists() && start.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(LOOK);
+        }
         std::thread::sleep(Duration::from_secs(2));
         let _ = kill_process_group(group, signal);
         let waited = std::thread::spawn(move || child.wait_with_output());

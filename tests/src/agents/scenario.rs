@@ -129,7 +129,13 @@ pub(super) fn scripts() -> Vec<(&'static str, Vec<Line>)> {
             ],
         ),
         (AGREE, vec![Line::says("The total adds again.", [1_240, 0, 900, 14, 0])]),
-        (WAIT, vec![Line::calls([5_330, 4_200, 70, 29, 0], [shell("echo begun; sleep 600")])]),
+        (
+            WAIT,
+            vec![Line::calls(
+                [5_330, 4_200, 70, 29, 0],
+                [shell("echo begun > begun.txt; sleep 600")],
+            )],
+        ),
         (
             LONG,
             vec![

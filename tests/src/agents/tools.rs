@@ -10,6 +10,8 @@ pub(super) struct OfferedTool {
     pub(super) schema: Value,
     /// Whether it takes plain text instead of arguments.
     pub(super) takes_text: bool,
+    /// The namespace that it is in.
+    pub(super) namespace: Option<String>,
 }
 
 /// What the calls of an agent depend on.
@@ -52,6 +54,8 @@ pub struct ServedCall {
     pub arguments: Value,
     /// Whether the tool takes plain text.
     pub takes_text: bool,
+    /// The namespace of the tool.
+    pub namespace: Option<String>,
 }
 
 const SHELLS: [&str; 8] = [
@@ -125,8 +129,8 @@ impl Action {
             if matches!(self, Self::Delegate(_)) {
                 name_helper(&tool.schema, place.helper, &mut arguments);
             }
-            let tool = tool.name.clone();
-            return ServedCall { id, tool, arguments, takes_text: false };
+            let (tool, namespace) = (tool.name.clone(), tool.namespace.clone());
+            return ServedCall { id, tool, arguments, takes_text: false, namespace };
         }
         if let Some(call) = self.as_patch(tools, &id) {
             return call;
@@ -138,13 +142,15 @@ impl Action {
                 let (tool, schema) = shell.map_or(("shell".to_owned(), Value::Null), |t| {
                     (t.name.clone(), t.schema.clone())
                 });
-                ServedCall { id, tool, arguments: fill(&schema, &values), takes_text: false }
+                let arguments = fill(&schema, &values);
+                ServedCall { id, tool, arguments, takes_text: false, namespace: None }
             }
             _ => ServedCall {
                 id,
                 tool: names[0].to_owned(),
                 arguments: json!({}),
                 takes_text: false,
+                namespace: None,
             },
         }
     }
@@ -166,7 +172,8 @@ impl Action {
         };
         let takes_text = tool.takes_text;
         let arguments = if takes_text { json!(patch) } else { json!({ "input": patch }) };
-        Some(ServedCall { id: id.to_owned(), tool: tool.name.clone(), arguments, takes_text })
+        let (id, namespace) = (id.to_owned(), tool.namespace.clone());
+        Some(ServedCall { id, tool: tool.name.clone(), arguments, takes_text, namespace })
     }
 
     /// The action as a shell command.

@@ -31,7 +31,12 @@ pub(super) fn read(body: &Value) -> Asked {
     }
     let tools = body["tools"].as_array().into_iter().flatten().filter_map(|tool| {
         let name = tool["name"].as_str()?.to_owned();
-        Some(OfferedTool { name, schema: tool["input_schema"].clone(), takes_text: false })
+        Some(OfferedTool {
+            name,
+            schema: tool["input_schema"].clone(),
+            takes_text: false,
+            namespace: None,
+        })
     });
     let thinking = body["thinking"]["type"].as_str();
     Asked {

@@ -24,7 +24,12 @@ pub(super) fn read(body: &Value) -> Asked {
     let tools = body["tools"].as_array().into_iter().flatten().filter_map(|tool| {
         let function = tool.get("function")?;
         let name = function["name"].as_str()?.to_owned();
-        Some(OfferedTool { name, schema: function["parameters"].clone(), takes_text: false })
+        Some(OfferedTool {
+            name,
+            schema: function["parameters"].clone(),
+            takes_text: false,
+            namespace: None,
+        })
     });
     Asked {
         started: None,

@@ -34,7 +34,7 @@ pub(super) fn read(body: &Value, is_streamed: bool) -> Asked {
         let name = function["name"].as_str()?.to_owned();
         let schema = function.get("parametersJsonSchema").or_else(|| function.get("parameters"));
         let schema = schema.cloned().unwrap_or_default();
-        Some(OfferedTool { name, schema, takes_text: false })
+        Some(OfferedTool { name, schema, takes_text: false, namespace: None })
     });
     let settings = &body["generationConfig"];
     let schema = settings.get("responseJsonSchema").or_else(|| settings.get("responseSchema"));

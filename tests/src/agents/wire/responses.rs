@@ -11,7 +11,7 @@ use crate::model_server::http::write_json;
 pub(super) fn read(body: &Value) -> Asked {
     let mut turns = Vec::new();
     let mut tools = Vec::new();
-    offer(&body["tools"], &mut tools);
+    offer(&body["tools"], None, &mut tools);
     for item in body["input"].as_array().into_iter().flatten() {
         let kind = item["type"].as_str().unwrap_or("message");
         if kind.ends_with("_output") {
@@ -23,7 +23,7 @@ pub(super) fn read(body: &Value) -> Asked {
         } else if item["role"] == "assistant" {
             turns.push(Turn::Assistant { has_calls: false });
         } else if kind == "additional_tools" {
-            offer(&item["tools"], &mut tools);
+            offer(&item["tools"], None, &mut tools);
         }
     }
     let newest = body["input"].as_array().and_then(|items| items.last());
@@ -45,14 +45,16 @@ fn started_by(item: &Value) -> Option<String> {
 }
 
 /// Adds the tools of a list, and those in its namespaces.
-fn offer(list: &Value, tools: &mut Vec<OfferedTool>) {
+fn offer(list: &Value, namespace: Option<&str>, tools: &mut Vec<OfferedTool>) {
     for tool in list.as_array().into_iter().flatten() {
+        let name = tool["name"].as_str();
         if tool["type"] == "namespace" {
-            offer(&tool["tools"], tools);
-        } else if let Some(name) = tool["name"].as_str() {
+            offer(&tool["tools"], name, tools);
+        } else if let Some(name) = name {
             let takes_text = tool["type"] == "custom";
             let schema = tool["parameters"].clone();
-            tools.push(OfferedTool { name: name.to_owned(), schema, takes_text });
+            let (name, namespace) = (name.to_owned(), namespace.map(str::to_owned));
+            tools.push(OfferedTool { name, schema, takes_text, namespace });
         }
     }
 }
@@ -73,7 +75,7 @@ fn items(answer: &Answer) -> Vec<Value> {
         }));
     }
     for (index, call) in answer.calls.iter().enumerate() {
-        items.push(if call.takes_text {
+        let mut item = if call.takes_text {
             json!({
                 "type": "custom_tool_call", "id": format!("ctc_{id}_{index}"), "call_id": call.id,
                 "name": call.tool, "input": call.arguments, "status": "completed",
@@ -83,7 +85,11 @@ fn items(answer: &Answer) -> Vec<Value> {
                 "type": "function_call", "id": format!("fc_{id}_{index}"), "call_id": call.id,
                 "name": call.tool, "arguments": call.arguments.to_string(), "status": "completed",
             })
-        });
+        };
+        if let Some(namespace) = &call.namespace {
+            item["namespace"] = json!(namespace);
+        }
+        items.push(item);
     }
     items
 }
