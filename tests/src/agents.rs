@@ -21,6 +21,8 @@ mod wire;
 pub use model::{AgentModel, Served};
 pub use program::{Agent, Invocation};
 pub use sandbox::{AgentSandbox, SECRETS, Step};
-pub use scenario::{AGREE, ASIDE, COUNT, DELEGATE, LONG, NOTE, REFUSE, REPAIR, SUMMARY, WAIT};
+pub use scenario::{
+    AGREE, ASIDE, COUNT, DELEGATE, GO_ON, LONG, NOTE, REFUSE, REPAIR, SUMMARY, WAIT,
+};
 pub use tools::ServedCall;
 pub use wire::Tokens;

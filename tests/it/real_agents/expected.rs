@@ -21,6 +21,10 @@ pub(super) struct Expected {
     pub(super) keeps_unanswered_calls: bool,
     /// Whether a request that the model refused is in its files.
     pub(super) keeps_refusals: bool,
+    /// Whether its files say that a summary replaced the conversation.
+    pub(super) keeps_compactions: bool,
+    /// Whether it asks the model by itself to go on after that.
+    pub(super) goes_on: bool,
     /// Whether the tokens of the call that wrote a summary are in its files.
     pub(super) keeps_tokens_of_summaries: bool,
 }
@@ -36,6 +40,8 @@ impl Expected {
             keeps_tokens: true,
             keeps_unanswered_calls: true,
             keeps_refusals: true,
+            keeps_compactions: true,
+            goes_on: false,
             keeps_tokens_of_summaries: true,
         };
         match agent {
@@ -58,9 +64,11 @@ impl Expected {
                 keeps_ids: false,
                 keeps_unanswered_calls: false,
                 keeps_refusals: false,
+                keeps_compactions: false,
+                keeps_tokens_of_summaries: false,
                 ..everything
             },
-            Agent::OpenCode(_) => Self { dialect: "opencode", ..everything },
+            Agent::OpenCode(_) => Self { dialect: "opencode", goes_on: true, ..everything },
             Agent::Pi(_) => Self {
                 dialect: "pi",
                 has_helpers: false,

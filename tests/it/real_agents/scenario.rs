@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use traj_tests::agents::{
-    AGREE, Agent, AgentSandbox, COUNT, DELEGATE, LONG, NOTE, REFUSE, REPAIR, SECRETS, SUMMARY,
-    Served, Step, WAIT,
+    AGREE, Agent, AgentSandbox, COUNT, DELEGATE, GO_ON, LONG, NOTE, REFUSE, REPAIR, SECRETS,
+    SUMMARY, Served, Step, WAIT,
 };
 
 use super::compare::{Reading, served_by, shown, texts_of, tokens_of, traj};
@@ -156,11 +156,13 @@ pub(super) fn compaction(agent: Agent) {
         let output = sandbox.run(step).expect("it summarises");
         assert!(output.status.success(), "{agent:?} {step:?}: {}", shown(&output));
     }
-    let served = served_by(&sandbox, &[REPAIR, AGREE, NOTE]);
+    let own: &[&str] = if expected.goes_on { &[GO_ON] } else { &[] };
+    let served = served_by(&sandbox, &[&[REPAIR, AGREE, NOTE], own].concat());
     let summaries = served_by(&sandbox, &[SUMMARY]);
     assert!(!summaries.is_empty(), "{agent:?}: {:?}", sandbox.model.served());
     let reading = Reading::of(&newest(&sandbox), &sandbox);
-    assert_eq!(reading.steps("compaction").len(), 1, "{agent:?}: {:?}", reading.steps);
+    let compactions = usize::from(expected.keeps_compactions);
+    assert_eq!(reading.steps("compaction").len(), compactions, "{agent:?}: {:?}", reading.steps);
     check_words(agent, &reading, &served);
     let calls: usize = served.iter().map(|one| one.calls.len()).sum();
     assert_eq!(reading.inspected["calls"]["calls"], calls, "{agent:?}: none counts twice");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::scenario::{ASIDE, Ending, Line, SUMMARY, aside, scripts, summary, wait_for};
+use super::scenario::{ASIDE, Ending, GO_ON, Line, SUMMARY, aside, scripts, summary, wait_for};
 use super::tools::{self, Place, ServedCall, fill_schema};
 use super::wire::{Answer, Api, Asked, Tokens, Turn};
 use crate::model_server::http::{Request, read_request, write_json};
@@ -212,7 +212,9 @@ fn choose(asked: &Asked) -> (&'static str, usize, Line) {
         _ => None,
     });
     let Some((at, (prompt, lines))) = chosen.filter(|_| !asked.tools.is_empty()) else {
-        return (ASIDE, 0, aside());
+        // What an agent asks beside the conversation needs no tools.
+        let script = if asked.tools.is_empty() { ASIDE } else { GO_ON };
+        return (script, 0, aside());
     };
     let step = rounds(asked.turns.get(at..).unwrap_or_default());
     let line = lines.get(step).or(lines.last()).cloned().unwrap_or_default();

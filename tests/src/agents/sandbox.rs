@@ -77,8 +77,9 @@ impl AgentSandbox {
             // Writing to a string cannot fail.
             let _ = writeln!(settings, "{name}_TOKEN={front}{back}");
         }
+        // Some agents lose what a command prints right before it ends.
         let check = "got=$(sh ./total.sh)\nif [ \"$got\" = 5 ]; then echo \"the total is right\"; exit 0; fi\n\
-                     echo \"expected 5, got $got\" >&2\nexit 3\n";
+                     echo \"expected 5, got $got\" >&2\nsleep 1\nexit 3\n";
         self.write(Path::new("work/settings.conf"), &settings);
         self.write(Path::new("work/total.sh"), "a=2\nb=3\ntotal=$((a - b))\necho \"$total\"\n");
         self.write(Path::new("work/check.sh"), check);

@@ -26,6 +26,8 @@ pub const AGREE: &str = "say in one line what is done so far";
 
 /// The name of requests that an agent makes for itself, such as a title.
 pub const ASIDE: &str = "aside";
+/// The name of requests to go on, which an agent makes for itself after a summary.
+pub const GO_ON: &str = "go on";
 /// The name of requests for a summary of the conversation.
 pub const SUMMARY: &str = "summary";
 

@@ -61,7 +61,7 @@ fn copilot<'a>(step: Step, v1: &'a str) -> Option<Arguments<'a>> {
     ];
     if step == Step::Compact {
         // It asks for a summary when four fifths of this are used.
-        environment.push(("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "5000"));
+        environment.push(("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "16000"));
     }
     Some((arguments, environment))
 }
