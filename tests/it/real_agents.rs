@@ -79,7 +79,6 @@ fn older_claude_code() {
 #[test]
 fn copilot() {
     run(Agent::Copilot("1.0.102"));
-    scenario::compaction(Agent::Copilot("1.0.102"));
 }
 
 #[test]

@@ -48,10 +48,9 @@ fn copilot<'a>(step: Step, v1: &'a str) -> Option<Arguments<'a>> {
     let arguments = match step {
         Step::First(prompt) => vec!["-p", prompt],
         Step::Next(prompt) => vec!["--continue", "-p", prompt],
-        Step::Compact => vec!["--continue", "-p", AGREE],
-        Step::Fork(_) => return None,
+        Step::Fork(_) | Step::Compact => return None,
     };
-    let mut environment = vec![
+    let environment = vec![
         ("COPILOT_PROVIDER_BASE_URL", v1),
         ("COPILOT_PROVIDER_API_KEY", "scripted"),
         ("COPILOT_MODEL", MODEL),
@@ -59,10 +58,6 @@ fn copilot<'a>(step: Step, v1: &'a str) -> Option<Arguments<'a>> {
         ("COPILOT_PROVIDER_TYPE", "openai"),
         ("COPILOT_PROVIDER_WIRE_API", "completions"),
     ];
-    if step == Step::Compact {
-        // It asks for a summary when four fifths of this are used.
-        environment.push(("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "16000"));
-    }
     Some((arguments, environment))
 }
 
