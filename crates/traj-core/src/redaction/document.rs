@@ -7,7 +7,9 @@
 //! - `answers`: an answer, read with the prompt before it;
 //! - `member`: the role of a member, by its name;
 //! - `naming`: what an object says about its value;
+//! - `manifest`: objects whose kind says that they hold secrets;
 //! - `columns`: tables as lists of column names and rows;
+//! - `answers` and `printed`: what one event asks for or runs, and the next one gives;
 //! - `string`: one string of the document;
 //! - `embedded_json`: JSON inside a string;
 //! - `propagate`: hides a secret that was found once wherever it recurs.
@@ -15,8 +17,10 @@
 mod answers;
 mod columns;
 mod embedded_json;
+mod manifest;
 pub(super) mod member;
 mod naming;
+mod printed;
 mod propagate;
 pub(super) mod streams;
 mod string;

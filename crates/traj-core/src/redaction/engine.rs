@@ -24,7 +24,7 @@ use super::rule::{MatchCheck, Matcher, Rule, RuleClass, RuleIndex};
 use super::text::context::{ContextScan, Hook, hooks};
 use super::text::encoded::{self, EncodedRun};
 use super::text::rescan::Rescan;
-use super::text::value::{entropy, is_snake_name, looks_issued, looks_random};
+use super::text::value::{entropy, is_snake_name, looks_issued, looks_random, stands_in};
 
 /// Bytes before and after a keyword that are searched for the pattern.
 const NEAR_BEFORE: usize = 160;
@@ -112,14 +112,13 @@ impl Engine {
         let keywords = Keywords::new(&keywords);
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
         let (labels, names) = (ShortStrings::new(), NameTable::of(&rules));
-        let any_run = OnceLock::new();
         Self {
             rules,
             patterns,
             keywords,
             actions,
             run_rules,
-            any_run,
+            any_run: OnceLock::new(),
             always,
             classes: classes.to_vec(),
             labels,
@@ -336,6 +335,10 @@ impl Engine {
 
 /// Whether a match meets the condition of its rule.
 fn passes(rule: &Rule, secret: &[u8]) -> bool {
+    // `Password=${DB_PASSWORD};`, `user:<password>`
+    if !rule.user && stands_in(secret) {
+        return false;
+    }
     match rule.check {
         MatchCheck::None => true,
         MatchCheck::Entropy(bits) => entropy(secret) >= bits,
@@ -361,10 +364,9 @@ fn secret_of(pattern: &Regex, input: Input<'_>, group: usize) -> Option<(usize, 
     if pattern.captures_len() == 1 {
         return pattern.find(input).map(|found| (found.start(), found.end()));
     }
-    // Most searches find nothing, which needs no memory for groups.
-    if !pattern.is_match(input.clone()) {
-        return None;
-    }
+    // Groups take memory and time for each byte, so they are looked for in the match.
+    let found = pattern.find(input.clone())?;
+    let input = input.range(found.range()).anchored(Anchored::Yes);
     let mut captures = pattern.create_captures();
     pattern.search_captures(&input, &mut captures);
     let whole = captures.get_match()?;

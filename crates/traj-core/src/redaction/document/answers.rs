@@ -11,13 +11,16 @@ use crate::redaction::engine::span::Span;
 use crate::redaction::field_name::{NameClass, NameTable};
 use crate::redaction::marker;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::is_placeholder;
+use crate::redaction::text::context::{Style, judge};
+use crate::redaction::text::value::{is_placeholder, looks_chosen};
 
 /// Members that name the field into which somebody types.
 const FIELDS: &[&str] =
     &["selector", "target", "field", "element", "label", "placeholder", "locator", "name", "ref"];
 /// Members that hold what somebody enters.
 const INPUTS: &[&str] = &["input", "stdin", "answer", "keys", "response", "reply"];
+/// Members that hold what somebody is asked.
+const PROMPTS: &[&str] = &["prompt", "question"];
 /// Members that hold the arguments of an action.
 const ARGUMENTS: &[&str] = &["arguments", "args", "input", "parameters", "options"];
 /// Members that name an action, and words in their values.
@@ -60,7 +63,7 @@ impl DocumentPass<'_> {
 
     /// Hides the answer to a prompt such as `Password:` in the event before it.
     pub(super) fn answer(&mut self, prompt: &mut Json<'_>, answer: &mut Json<'_>) {
-        let (Some(prompt), Some(answer)) = (piece(prompt, 0), entered(answer)) else {
+        let (Some(prompt), Some(answer)) = (asked(prompt), entered(answer)) else {
             return;
         };
         let question = prompt.trim_end().rsplit('\n').next().unwrap_or_default();
@@ -75,17 +78,57 @@ impl DocumentPass<'_> {
         }
         let whole = format!("{question} {given}");
         let offset = whole.len() - given.len();
-        let Some(found) =
-            self.finder.find(&whole).spans.into_iter().find(|span| span.start >= offset)
-        else {
-            return;
+        let found = self.finder.find(&whole).spans.into_iter().find(|span| span.start >= offset);
+        let asked = || {
+            let names = self.finder.engine.names();
+            let class = asked_class(question, names).filter(|class| {
+                looks_chosen(given.as_bytes()) && judge(given.as_bytes(), *class, Style::Prose)
+            });
+            Some(Span::frame(offset, whole.len(), class?.frame()?.rule()))
         };
+        let Some(found) = found.or_else(asked) else { return };
         let start = answer.len() - answer.trim_start().len() + found.start - offset;
         let end = start + found.end - found.start;
         let span = Span { start, end, ..found };
         let hidden = self.hide_spans(answer, &[span]);
         *answer = Cow::Owned(hidden);
     }
+}
+
+/// The text with which an event asks: a member of [`PROMPTS`], else its piece.
+fn asked<'l>(event: &'l mut Json<'_>) -> Option<&'l str> {
+    let is_prompt = |(name, value): (&str, &Json<'_>)| {
+        PROMPTS.contains(&name) && matches!(value, Json::String(_))
+    };
+    let has_prompt = matches!(&*event, Json::Object(object) if object.iter().any(is_prompt));
+    if !has_prompt {
+        return piece(event, 0).map(|text| &**text);
+    }
+    let Json::Object(object) = &*event else { return None };
+    object.iter().find(|member| is_prompt(*member)).and_then(|(_, value)| value.as_str())
+}
+
+/// The class of what a question asks for: `What is the password of the database?`
+fn asked_class(question: &str, names: NameTable) -> Option<NameClass> {
+    const OPENINGS: &[&str] =
+        &["what is", "what's", "which is", "please provide", "please enter", "enter", "provide"];
+    let lower = question.to_ascii_lowercase();
+    if !question.ends_with('?') || !OPENINGS.iter().any(|opening| lower.contains(opening)) {
+        return None;
+    }
+    // `password policy` is something else.
+    const BEHIND: &[&str] = &["", "of", "for", "to", "on", "in", "at", "you", "i", "we", "please"];
+    let mut words = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).peekable();
+    while let Some(word) = words.next() {
+        let is_last = words.peek().is_none_or(|behind| BEHIND.contains(behind));
+        if let class @ NameClass::Strong(Frame::Password | Frame::Passphrase | Frame::Secret) =
+            names.class_of_member(word)
+            && is_last
+        {
+            return Some(class);
+        }
+    }
+    None
 }
 
 /// The text that an event enters: a member of [`INPUTS`], else its piece.
@@ -164,6 +207,21 @@ mod tests {
         let events =
             r#"[{"type":"prompt","text":"Directory:"},{"type":"answer","text":"crates/core7"}]"#;
         assert_eq!(redacted(events), events);
+    }
+
+    #[test]
+    fn an_answer_to_a_question_is_hidden() {
+        let events = r#"[{"role":"assistant","content":"What is the password of the mail host?"},{"role":"user","content":"m4ple-Wood7"}]"#;
+        assert!(!redacted(events).contains("m4ple"));
+        let events = r#"[{"prompt":"Passphrase:"},{"answer":"m4ple-Wood7"}]"#;
+        assert!(!redacted(events).contains("m4ple"));
+        for events in [
+            r#"[{"role":"assistant","content":"Shall I reset the password?"},{"role":"user","content":"please-do"}]"#,
+            r#"[{"role":"assistant","content":"What is the password file?"},{"role":"user","content":"config/users7.txt"}]"#,
+            r#"[{"role":"assistant","content":"What is your password policy?"},{"role":"user","content":"rotate-90d"}]"#,
+        ] {
+            assert_eq!(redacted(events), events);
+        }
     }
 
     #[test]

@@ -107,6 +107,7 @@ impl DocumentPass<'_> {
         for place in 1..items.len() {
             let (head, tail) = items.split_at_mut(place);
             if let (Some(prompt), Some(answer)) = (head.last_mut(), tail.first_mut()) {
+                self.printed(prompt, answer);
                 self.answer(prompt, answer);
                 self.typed_after_focus(prompt, answer);
             }

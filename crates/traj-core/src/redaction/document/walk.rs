@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::DocumentPass;
 use super::embedded_json::is_steady;
+use super::manifest::Holding;
 use super::member::{NameFacts, Roles};
 use super::naming::{class_inside, class_of_item, is_schema, named_class};
 use super::streams::wraps;
@@ -64,9 +65,11 @@ impl DocumentPass<'_> {
         let first = self.facts.len();
         let mut members = Roles::default();
         let mut says_medium = false;
+        let mut says_kind = false;
         for (name, item) in object.iter() {
             let facts = self.facts_of(name);
             members = members.with(facts.roles);
+            says_kind |= matches!(name, "kind" | "type");
             says_medium |= facts.roles.kind && item.as_str().is_some_and(media::may_be_type);
             self.facts.push(facts);
         }
@@ -86,6 +89,7 @@ impl DocumentPass<'_> {
         if members.table {
             self.columns(object);
         }
+        let holding = if says_kind { Holding::of(object) } else { Holding::Any };
         let mut renamed = Vec::new();
         for (place, (name, item)) in object.iter_mut().enumerate() {
             let facts = self.facts.get(first + place).copied();
@@ -117,6 +121,7 @@ impl DocumentPass<'_> {
                 if facts.roles.payload {
                     self.payload(item);
                 }
+                self.held(holding, name, item);
                 self.value(item, class);
             }
             self.path.truncate(mark);

@@ -1,8 +1,8 @@
 //! Finds every keyword in a string, reading several ranges of it in parallel.
 //!
 //! Each lookup of the automaton depends on the one before, so a single pass is
-//! bound by latency. Four interleaved passes over four ranges overlap their
-//! lookups and take about half the time of one pass.
+//! bound by latency. Interleaved passes over several ranges overlap their lookups
+//! and take less than half the time of one pass.
 
 mod automaton;
 
@@ -102,7 +102,9 @@ impl Keywords {
     pub(in crate::redaction) fn ends(&self, text: &[u8]) -> Vec<End> {
         let room = |bytes: usize| Vec::with_capacity(bytes / BYTES_PER_END + LANES);
         // The first takes in the others.
-        let mut ends = [text.len(), 0, 0, 0].map(|bytes| room(bytes.max(text.len() / LANES)));
+        let mut ends: [Vec<End>; LANES] = std::array::from_fn(|lane| {
+            room(if lane == 0 { text.len() } else { text.len() / LANES })
+        });
         self.read_block(text, &mut ends);
         let [mut first, rest @ ..] = ends;
         for rest in rest {

@@ -73,6 +73,8 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("lozinka", PASSWORD),
     ("geslo", PASSWORD),
     ("slaptažodis", PASSWORD),
+    ("parole:", PASSWORD),
+    ("nywila", PASSWORD),
     ("klucz", KEY),
     ("klíč", KEY),
     // Cyrillic
@@ -88,6 +90,7 @@ pub(in crate::redaction) const FOREIGN_LABELS: &[(&str, NameClass)] = &[
     ("гасло", PASSWORD),
     ("Гасло", PASSWORD),
     ("құпия сөз", PASSWORD),
+    ("Құпия сөз", PASSWORD),
     ("нууц үг", PASSWORD),
     ("პაროლი", PASSWORD),
     ("գաղտնաբառ", PASSWORD),

@@ -4,6 +4,7 @@
 pub(super) const PASSWORD_HEADS: &[&str] = &[
     "password",
     "passwd",
+    "authtok",
     "pwd",
     "passcode",
     "userpass",

@@ -120,6 +120,7 @@ impl<'t> ContextScan<'t> {
             Hook::File => output::console::read_file(self, start, end),
             Hook::Pair => code::read_pair(self, end),
             Hook::Announced => code::read(self, start, end),
+            Hook::Purpose => one_time::before_purpose(self, start),
             Hook::Dsn => auth::url::read_dsn(self, start),
             Hook::Escape => {
                 self.escape_seen |= deobfuscate::is_escape(self.slice(start, start + 24));

@@ -9,13 +9,13 @@ mod format;
 mod issued;
 mod placeholder;
 
-use std::cell::OnceCell;
+use std::sync::LazyLock;
 
 pub(in crate::redaction) use code::is_code;
 pub(in crate::redaction) use code_name::is_snake_name;
 pub(in crate::redaction) use format::{is_date, is_uuid};
 pub(in crate::redaction) use issued::looks_issued;
-pub(in crate::redaction) use placeholder::{behind_mask, is_placeholder};
+pub(in crate::redaction) use placeholder::{behind_mask, is_placeholder, stands_in};
 
 /// Shannon entropy of the bytes, in bits per byte.
 pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
@@ -26,25 +26,27 @@ pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
         counts[usize::from(byte)] += 1;
         seen[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
-    let total = bytes.len() as f64;
-    let part = |count: u32| {
-        let share = f64::from(count) / total;
-        -share * share.log2()
-    };
-    // Most bytes of a secret have the same few counts: cache their terms.
-    let often: [OnceCell<f64>; 8] = Default::default();
-    let mut bits = 0.0;
+    // The sum of `-share * log2(share)` over the bytes that occur.
+    let mut sum = 0.0;
     for (block, mut seen) in seen.into_iter().enumerate() {
         while seen != 0 {
-            let count = counts[block * 64 + seen.trailing_zeros() as usize];
+            sum += weighted_log(counts[block * 64 + seen.trailing_zeros() as usize]);
             seen &= seen - 1;
-            bits += match often.get(count as usize) {
-                Some(known) => *known.get_or_init(|| part(count)),
-                None => part(count),
-            };
         }
     }
-    bits
+    let total = bytes.len() as f64;
+    if bytes.is_empty() { 0.0 } else { total.log2() - sum / total }
+}
+
+/// `count * log2(count)`. Most bytes of a secret have the same few counts.
+fn weighted_log(count: u32) -> f64 {
+    static SMALL: LazyLock<[f64; 32]> = LazyLock::new(|| {
+        std::array::from_fn(
+            |count| if count > 1 { count as f64 * (count as f64).log2() } else { 0.0 },
+        )
+    });
+    let log = || f64::from(count) * f64::from(count).log2();
+    SMALL.get(count as usize).copied().unwrap_or_else(log)
 }
 
 /// The number of bytes of each class in a value.

@@ -4,6 +4,18 @@ use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
+        "bundler-credentials",
+        "Credentials of a gem server",
+        &["BUNDLE_"],
+        r#"BUNDLE_[A-Z0-9_]{2,64}["']?\s{0,3}[:=]\s{0,3}["']?[A-Za-z0-9._-]{1,64}:([^\s"'/@:]{6,128})"#,
+        &[
+            "BUNDLE_GEMS__LARCH__DEV: \"ada:{an:16}\"",
+            "export BUNDLE_RUBYGEMS__PKG__LARCH__DEV=ci:{an:20}",
+            "BUNDLE_ENTERPRISE__LARCH__IO='deploy:{an:12}'",
+        ],
+        &["BUNDLE_PATH: \"vendor/bundle\"", "BUNDLE_GEMFILE=gemfiles/rails_7.gemfile"],
+    ),
+    prefix(
         "npm-token",
         "npm access token",
         &["npm_"],

@@ -6,7 +6,7 @@ mod operator;
 
 use self::layout::{
     alone, below, cell, ends_of, is_login_entry, is_noise, only_word_of_more, opens_tuple, segment,
-    skip_note,
+    skip_mark, skip_note,
 };
 use self::operator::Operator;
 use super::judge::{Style, is_app_password};
@@ -255,7 +255,7 @@ fn coloned(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     {
         after += close + 1;
     }
-    let start = skip_continuation(scan, scan.skip_blanks(after));
+    let start = skip_mark(scan, skip_continuation(scan, scan.skip_blanks(after)));
     if special(scan, label, start) {
         return;
     }
@@ -323,7 +323,17 @@ pub(super) fn skip_continuation(scan: &ContextScan<'_>, place: usize) -> usize {
 /// `name => value`: the value must be quoted or look random.
 fn arrow(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let start = scan.skip_blanks(after);
+    if let Some(value) = operator::dumped(scan, start) {
+        return quoted_only(scan, label, value);
+    }
+    // `[password] => value`: a list as PHP prints it.
+    let is_printed = scan.byte(label.start.wrapping_sub(1)) == b'['
+        && scan.byte(label.end) == b']'
+        && label.frame == Frame::Password;
     match reading::value(scan, start, Ends::Loose) {
+        Some(value) if !value.quoted && is_printed => {
+            scan.hide_if(value.start, value.end, label.class, Style::Cell);
+        }
         Some(value) if !value.quoted => {
             // Do not search for names inside a long value.
             if value.end - value.start > 512 {

@@ -16,6 +16,9 @@ const ANY: usize = usize::MAX;
 /// The only argument of the call.
 const ONLY: usize = usize::MAX - 1;
 
+/// The last argument of several.
+const LAST: usize = usize::MAX - 2;
+
 /// How a call passes the secret: the number of its argument, counted from zero.
 const POSITIONS: &[(&str, usize, Frame)] = &[
     ("basicauth(", 1, Frame::Password),
@@ -82,6 +85,29 @@ const POSITIONS: &[(&str, usize, Frame)] = &[
     ("aes.new(", 0, Frame::Secret),
     ("fernet(", 0, Frame::Secret),
     ("secretkeyspec(", 0, Frame::Secret),
+    ("authenticationtoken(", 1, Frame::Password),
+    ("ldap.bind(", 1, Frame::Password),
+    ("client.bind(", 1, Frame::Password),
+    ("emailandpassword(", LAST, Frame::Password),
+    ("ftp(", 2, Frame::Password),
+    ("ftp_tls(", 2, Frame::Password),
+    ("keyring.set_password(", 2, Frame::Password),
+    ("basic_auth ", 1, Frame::Password),
+    ("pgp_sym_encrypt(", 1, Frame::Secret),
+    ("pgp_sym_decrypt(", 1, Frame::Secret),
+    ("aes_encrypt(", 1, Frame::Secret),
+    ("aes_decrypt(", 1, Frame::Secret),
+    ("hash_hmac(", 2, Frame::Secret),
+    ("hmac.new(sha1.new", 1, Frame::Secret),
+    ("hmac.new(sha256.new", 1, Frame::Secret),
+    ("hmac.new(sha512.new", 1, Frame::Secret),
+    ("db.auth(", 1, Frame::Password),
+    ("credentials(", 3, Frame::Password),
+    ("wifi.begin(", 1, Frame::Password),
+    ("wifi.softap(", 1, Frame::Password),
+    ("wifi.connect(", 1, Frame::Password),
+    (".addap(", 1, Frame::Password),
+    ("ssh.password(", 0, Frame::Password),
 ];
 
 /// Calls that type their last argument into an input field.
@@ -109,11 +135,15 @@ const TYPING: &[&str] = &[
     "typewrite(",
     "browser_type(",
     "browser_fill(",
+    ".sendline(",
 ];
+
+/// A call on a literal that only passwords need: `"…".toCharArray()`.
+const CHARACTERS: &str = "\".tochararray()";
 
 /// Every keyword of this reader.
 pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
-    POSITIONS.iter().map(|(call, ..)| *call).chain(TYPING.iter().copied())
+    POSITIONS.iter().map(|(call, ..)| *call).chain(TYPING.iter().copied()).chain([CHARACTERS])
 }
 
 /// Most bytes of the arguments of a call.
@@ -125,10 +155,28 @@ const MOST_ARGUMENTS: usize = 6;
 /// Reads the call whose keyword is at `start..end`.
 pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     let call = scan.slice(start, end);
+    if call.eq_ignore_ascii_case(CHARACTERS.as_bytes()) {
+        return literal_before(scan, start);
+    }
     let position = POSITIONS.iter().find(|(name, ..)| call.eq_ignore_ascii_case(name.as_bytes()));
     match position {
         Some((_, number, frame)) => positional(scan, end, *number, *frame),
         None => typed(scan, start, end),
+    }
+}
+
+/// Reads the literal that ends with the quote at `end`.
+fn literal_before(scan: &mut ContextScan<'_>, end: usize) {
+    let floor = end.saturating_sub(MAX_BEFORE);
+    let before = scan.slice(floor, end);
+    let Some(open) = memchr::memrchr2(b'"', b'\n', before) else { return };
+    // As an argument; elsewhere it is more often a list of characters.
+    let call = before[..open].trim_ascii_end();
+    let is_argument = call.ends_with(b"(") || call.ends_with(b",");
+    let is_text = [&b"valueOf("[..], b"String(", b"sort("].iter().any(|end| call.ends_with(end));
+    if before.get(open) == Some(&b'"') && is_argument && !is_text && is_telling(&before[open + 1..])
+    {
+        scan.hide(floor + open + 1, end, Frame::Password);
     }
 }
 
@@ -177,6 +225,8 @@ fn is_telling(bytes: &[u8]) -> bool {
 fn positional(scan: &mut ContextScan<'_>, start: usize, wanted: usize, frame: Frame) {
     // A client takes many arguments: only a long random one is its key.
     let is_counted = wanted < ONLY;
+    // Where the number of the argument depends on the library.
+    let last = |found: &[(usize, ValueSpan)]| found.last().map_or(0, |(number, _)| *number);
     let is_secret = |value: &ValueSpan| {
         let bytes = scan.slice(value.start, value.end);
         is_telling(bytes) && (is_counted || bytes.len() >= 20 && looks_random(bytes))
@@ -185,6 +235,7 @@ fn positional(scan: &mut ContextScan<'_>, start: usize, wanted: usize, frame: Fr
     if wanted == ONLY && found.len() != 1 {
         return;
     }
+    let wanted = if wanted == LAST { last(&found).max(1) } else { wanted };
     let mut found = found.into_iter();
     let found =
         found.find(|(number, value)| (*number == wanted || !is_counted) && is_secret(value));
@@ -195,7 +246,7 @@ fn positional(scan: &mut ContextScan<'_>, start: usize, wanted: usize, frame: Fr
 
 /// Words that describe an input field for a secret.
 const SECRET_FIELDS: &[&str] = &[
-    "password",
+    "assword",
     "passwd",
     "pwd",
     "passphrase",

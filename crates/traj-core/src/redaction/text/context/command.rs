@@ -1,13 +1,14 @@
 //! Commands that take a secret as an argument.
 
+mod piped;
+mod sql;
 mod table;
 
 pub(super) use self::table::commands;
-use self::table::{ARGUMENTS, Form, WORDS};
+use self::table::{ARGUMENTS, Form, PIPED, WORDS};
+use super::ContextScan;
 use super::judge::is_user_key;
 use super::reading::{self, Ends};
-use super::{ContextScan, Style};
-use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::files;
 use crate::redaction::text::value::{is_code, is_placeholder, is_word, looks_chosen};
@@ -25,12 +26,18 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
     let command = scan.slice(start, end).to_ascii_lowercase();
     match command.as_slice() {
-        b"-stdin" | b"chpasswd" | b"sudo -s" => return read_piped(scan, start),
+        _ if PIPED.iter().any(|piped| piped.as_bytes() == command) => {
+            return piped::read(scan, start);
+        }
         b"send \"" => return read_sent(scan, start, end),
         b"net use " => return mapped_drive(scan, end),
-        b"sqlplus" | b"oracle:thin:" => return slashed(scan, end),
+        b"sqlplus" | b"oracle:thin:" | b"expdp" | b"impdp" | b"sqlldr" | b"rman target" => {
+            return slashed(scan, end);
+        }
+        b"curlopt_userpwd" | b"curlopt_proxyuserpwd" => return user_pair(scan, end),
+        b"--from-literal" => return from_literal(scan, start, end),
         b"convertto-securestring" => return secure_string(scan, end),
-        _ if command.starts_with(b"identified") => return read_identified(scan, end),
+        _ if command.starts_with(b"identified") => return sql::read_identified(scan, end),
         _ => {}
     }
     if let Some((_, number)) = WORDS.iter().find(|(words, _)| words.as_bytes() == command) {
@@ -164,6 +171,8 @@ fn take(scan: &mut ContextScan<'_>, start: usize, form: Form) {
                 return;
             }
             Some(colon) => (colon + 1, &bytes[colon + 1..]),
+            // `-A bearer -a token`
+            None if is_user_key(bytes) => (0, bytes),
             None => return,
         },
         Form::Percent => match bytes.iter().position(|byte| *byte == b'%') {
@@ -200,88 +209,6 @@ fn colon_of(scan: &ContextScan<'_>, start: usize, bytes: &[u8]) -> Option<usize>
     memchr::memchr(b':', bytes.get(skipped..)?).map(|colon| skipped + colon)
 }
 
-/// `echo 'secret' | login --password-stdin`.
-fn read_piped(scan: &mut ContextScan<'_>, start: usize) {
-    let line = scan.line_start(start, 512);
-    let before = scan.slice(line, start);
-    let Some(pipe) = memchr::memrchr(b'|', before) else {
-        return;
-    };
-    // `cat <<EOF | login --password-stdin`: the secret is the next line.
-    if memchr::memmem::find(before, b"<<").is_some() {
-        let line_end = scan.line_end(start, 512);
-        if let Some(next) = reading::next_line(scan, line_end) {
-            let stop = scan.line_end(next, 4096);
-            if !is_placeholder(scan.slice(next, stop)) {
-                scan.hide(next, stop, Frame::CommandPassword);
-            }
-        }
-        return;
-    }
-    let Some(echo) = memchr::memmem::find(&before[..pipe], b"echo ")
-        .map(|place| place + 5)
-        .or_else(|| memchr::memmem::find(&before[..pipe], b"printf ").map(|place| place + 7))
-    else {
-        return;
-    };
-    let mut place = scan.skip_blanks(line + echo);
-    while scan.byte(place) == b'-' && scan.byte(place + 1).is_ascii_alphabetic() {
-        while scan.byte(place).is_ascii_graphic() {
-            place += 1;
-        }
-        place = scan.skip_blanks(place);
-    }
-    for format in [&b"'%s'"[..], b"\"%s\"", b"'%s\\n'", b"\"%s\\n\"", b"%s"] {
-        if scan.slice(place, place + format.len()) == format {
-            place = scan.skip_blanks(place + format.len());
-        }
-    }
-    if let Some(value) = reading::value(scan, place, Ends::Loose) {
-        let bytes = scan.slice(value.start, value.end);
-        let skip = bytes
-            .iter()
-            .position(|byte| *byte == b':')
-            .filter(|_| scan.slice(start, start + 8).eq_ignore_ascii_case(b"chpasswd"))
-            .map_or(0, |colon| colon + 1);
-        if !is_placeholder(bytes) {
-            scan.hide(value.start + skip, value.end, Frame::CommandPassword);
-        }
-    }
-}
-
-/// `IDENTIFIED BY 'secret'`, `IDENTIFIED WITH plugin BY 'secret'`.
-fn read_identified(scan: &mut ContextScan<'_>, end: usize) {
-    let line_end = scan.line_end(end, 256);
-    let rest = scan.slice(end, line_end);
-    let bare = rest.trim_ascii_start();
-    let is_quoted = matches!(bare.first(), Some(b'\'' | b'"' | b'\\'));
-    if !is_quoted && scan.slice(end - 3, end).eq_ignore_ascii_case(b" by") {
-        return unquoted_password(scan, end + rest.len() - bare.len());
-    }
-    let Some(quote) = memchr::memchr2(b'\'', b'"', rest) else {
-        return;
-    };
-    let mut place = end + quote;
-    // `IDENTIFIED WITH 'plugin' AS 'hash'`
-    if let Some(sign) =
-        memchr::memmem::find(rest, b" AS ").or_else(|| memchr::memmem::find(rest, b" as "))
-    {
-        place = scan.skip_blanks(end + sign + 4);
-    }
-    // The plugin's name may be quoted as well.
-    if let Some(by) =
-        memchr::memmem::find(rest, b" BY ").or_else(|| memchr::memmem::find(rest, b" by "))
-    {
-        place = scan.skip_blanks(end + by + 4);
-    }
-    if scan.byte(place.wrapping_sub(1)) == b'\\' {
-        place -= 1;
-    }
-    if let Some(value) = reading::value(scan, place, Ends::Loose) {
-        scan.hide_if(value.start, value.end, NameClass::Strong(Frame::Password), Style::Data);
-    }
-}
-
 /// `expect "assword:" { send "secret\r" }`.
 fn read_sent(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     let before = scan.slice(start.saturating_sub(48), start);
@@ -301,27 +228,6 @@ fn read_sent(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
 }
 
-/// `IDENTIFIED BY secret;` without quotes, or after a keyword.
-fn unquoted_password(scan: &mut ContextScan<'_>, start: usize) {
-    let mut start = start;
-    for word in [&b"PASSWORD "[..], b"VALUES "] {
-        if scan.slice(start, start + word.len()).eq_ignore_ascii_case(word) {
-            start = scan.skip_blanks(start + word.len());
-        }
-    }
-    if let Some(value) = reading::value(scan, start, Ends::Loose) {
-        let bytes = scan.slice(value.start, value.end);
-        let bytes = bytes.strip_suffix(b"\\").unwrap_or(bytes);
-        let length = bytes.iter().take_while(|byte| !matches!(byte, b';' | b')' | b'"')).count();
-        scan.hide_if(
-            value.start,
-            value.start + length,
-            NameClass::Strong(Frame::Password),
-            Style::Cell,
-        );
-    }
-}
-
 /// The word with this number after a command, without options:
 /// `net user name secret /add`.
 fn nth_word(scan: &mut ContextScan<'_>, end: usize, number: usize) {
@@ -336,6 +242,14 @@ fn nth_word(scan: &mut ContextScan<'_>, end: usize, number: usize) {
         }
         place = scan.skip_blanks(place + length.max(1));
     }
+    // `rootpw --plaintext …`
+    let mut skips = 0;
+    while scan.byte(place) == b'-' && skips < 4 {
+        let length =
+            scan.slice(place, line_end).iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        place = scan.skip_blanks(place + length.max(1));
+        skips += 1;
+    }
     // `secret 0 …`: the digit states how a device stores the value.
     if scan.byte(place).is_ascii_digit() && scan.byte(place + 1) == b' ' {
         place = scan.skip_blanks(place + 2);
@@ -345,7 +259,9 @@ fn nth_word(scan: &mut ContextScan<'_>, end: usize, number: usize) {
     }
     if let Some(value) = reading::value(scan, place, Ends::Loose) {
         let bytes = scan.slice(value.start, value.end);
-        if looks_chosen(bytes) && !bytes.starts_with(b"/") && !is_placeholder(bytes) {
+        let is_pair = skips > 0
+            && bytes.trim_ascii_end().split_last().is_some_and(|(_, head)| head.contains(&b'='));
+        if looks_chosen(bytes) && !bytes.starts_with(b"/") && !is_placeholder(bytes) && !is_pair {
             scan.hide(value.start, value.end, Frame::CommandPassword);
         }
     }
@@ -394,6 +310,41 @@ fn secure_string(scan: &mut ContextScan<'_>, end: usize) {
     if let Some(value) = reading::value(scan, place, Ends::Loose) {
         let bytes = scan.slice(value.start, value.end);
         if value.quoted && !is_placeholder(bytes) {
+            scan.hide(value.start, value.end, Frame::CommandPassword);
+        }
+    }
+}
+
+/// `CURLOPT_USERPWD, "user:secret"`.
+fn user_pair(scan: &mut ContextScan<'_>, end: usize) {
+    let mut place = scan.skip_blanks(end);
+    if scan.slice(place, place + 2) == b"=>" {
+        place += 1;
+    }
+    if !matches!(scan.byte(place), b',' | b'>' | b':' | b'=') {
+        return;
+    }
+    if let Some(value) = reading::quoted_value(scan, scan.skip_blanks(place + 1)) {
+        take(scan, value.start, Form::Pair);
+    }
+}
+
+/// `create secret generic name --from-literal=key=secret`.
+fn from_literal(scan: &mut ContextScan<'_>, start: usize, end: usize) {
+    let line = scan.line_start(start, 512);
+    if memchr::memmem::find(scan.slice(line, start), b"secret").is_none() {
+        return;
+    }
+    let first = match scan.byte(end) {
+        b'=' | b' ' => end + 1,
+        _ => return,
+    };
+    let first = first + usize::from(matches!(scan.byte(first), b'"' | b'\''));
+    let word = scan.slice(first, first + 64);
+    let Some(sign) = memchr::memchr(b'=', word) else { return };
+    if let Some(value) = reading::value(scan, first + sign + 1, Ends::Loose) {
+        let bytes = scan.slice(value.start, value.end);
+        if !is_placeholder(bytes) && (looks_chosen(bytes) || bytes.len() >= 20) {
             scan.hide(value.start, value.end, Frame::CommandPassword);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{call, command};
+use super::{call, command, one_time};
 use crate::redaction::field_name::FOREIGN_LABELS;
 
 /// The kind of context that a keyword points to; selects its reader.
@@ -44,6 +44,8 @@ pub(in crate::redaction) enum Hook {
     Pair,
     /// Words that announce codes or a seed.
     Announced,
+    /// Words that say what a code before them is for.
+    Purpose,
     /// `@tcp(` and the like.
     Dsn,
     /// The start of an escape sequence.
@@ -109,11 +111,15 @@ const HOOKS: &[(&str, Hook)] = &[
     ("bearer ", Hook::Scheme),
     ("bearer\t", Hook::Scheme),
     ("basic ", Hook::Scheme),
-    ("-stdin", Hook::Command),
-    ("chpasswd", Hook::Command),
     ("net use ", Hook::Command),
-    ("sudo -s", Hook::Command),
     ("sqlplus", Hook::Command),
+    ("expdp", Hook::Command),
+    ("impdp", Hook::Command),
+    ("sqlldr", Hook::Command),
+    ("rman target", Hook::Command),
+    ("curlopt_userpwd", Hook::Command),
+    ("curlopt_proxyuserpwd", Hook::Command),
+    ("--from-literal", Hook::Command),
     ("oracle:thin:", Hook::Command),
     ("convertto-securestring", Hook::Command),
     ("identified by", Hook::Command),
@@ -217,5 +223,6 @@ pub(in crate::redaction) fn hooks() -> BTreeSet<(&'static str, Hook)> {
     let foreign = FOREIGN_LABELS.iter().map(|(label, _)| (*label, Hook::Foreign));
     let calls = call::keywords().map(|call| (call, Hook::Call));
     let commands = command::commands().map(|command| (command, Hook::Command));
-    HOOKS.iter().copied().chain(foreign).chain(calls).chain(commands).collect()
+    let purposes = one_time::PURPOSES.iter().map(|purpose| (*purpose, Hook::Purpose));
+    HOOKS.iter().copied().chain(purposes).chain(foreign).chain(calls).chain(commands).collect()
 }

@@ -60,6 +60,7 @@ fn said_before(scan: &mut ContextScan<'_>, label: &Label) -> bool {
         b" into ",
         b" in the ",
         b" for the ",
+        b" at the ",
     ];
     const SIGNS: &[&[u8]] =
         &[b" == ", b" === ", b" != ", b" !== ", b"==", b"!=", b" <> ", b" eq ", b" = "];
@@ -71,19 +72,33 @@ fn said_before(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     }
     // The last letters of the signs and links; most names follow something else.
     let ends = scan.slice(label.start.saturating_sub(2), label.start);
-    if !matches!(
-        ends,
-        [_, b'='] | [b'=' | b'>' | b'q' | b's' | b'y' | b'r' | b'a' | b'o' | b'e', b' ']
-    ) {
+    let is_password = matches!(label.frame, Frame::Password | Frame::Passphrase);
+    let may_link = match ends {
+        [_, b'='] | [b'=' | b'>' | b'q' | b's' | b'y' | b'r' | b'a' | b'o' | b'e', b' '] => true,
+        [b'a'..=b'z', b' '] => is_password,
+        _ => false,
+    };
+    if !may_link {
         return false;
     }
     let floor = label.start.saturating_sub(128);
     let before = scan.slice(floor, label.start);
     let compared = SIGNS.iter().filter(|sign| before.ends_with(sign)).max_by_key(|sign| sign.len());
-    let is_password = matches!(label.frame, Frame::Password | Frame::Passphrase);
-    let link = compared.or_else(|| LINKS.iter().find(|link| is_password && before.ends_with(link)));
-    let Some(link) = link else { return false };
-    let end = label.start - link.len();
+    // `as the admin password`: a word may be between the link and the name.
+    let shorter = before.strip_suffix(b" ").and_then(|head| {
+        let word = head.iter().rev().take(16).take_while(|byte| byte.is_ascii_lowercase()).count();
+        (word > 2).then(|| &head[..head.len() - word])
+    });
+    let linked = |head: &[u8]| LINKS.iter().find(|link| is_password && head.ends_with(link));
+    let (head, link) = match (compared.or_else(|| linked(before)), shorter) {
+        (Some(link), _) => (before, link),
+        (None, Some(shorter)) => match linked(shorter).filter(|link| link.ends_with(b" the ")) {
+            Some(link) => (shorter, link),
+            None => return false,
+        },
+        (None, None) => return false,
+    };
+    let end = floor + head.len() - link.len();
     let (start, end) = match scan.byte(end.wrapping_sub(1)) {
         quote @ (b'"' | b'\'' | b'`') => {
             let open = memchr::memrchr(quote, scan.slice(floor, end - 1));

@@ -43,6 +43,20 @@ const CONFIGURES: &[&[u8]] = &[
     b"yarn config",
     b"pip config",
     b"aws configure",
+    b"nmcli",
+    b"adb shell am",
+    b"consul kv put",
+    b"etcdctl put",
+    b"launchctl setenv",
+    b"wp config set",
+    b"wp option",
+    b"bundle config",
+    b"composer config",
+    b"poetry config",
+    b"gcloud config",
+    b"defaults write",
+    b"gsettings set",
+    b"dconf write",
 ];
 
 /// Whether a line, after a prompt, begins with one of these commands.
@@ -223,10 +237,12 @@ fn last_on_line(
     let name = scan.slice(label.start, label.end);
     // A line of a protocol or of settings: `PASS secret`, `requirepass secret`.
     let sent = label.quoted || head.trim_ascii_end().ends_with(b">") || head.ends_with(b"C: ");
+    // `set passwd secret` of a device, `log in with user ops and password secret`
+    let sent = sent || head.trim_ascii() == b"set" || names_user(head);
     let protocol = (leads || sent)
         && bytes.len() >= 6
         && looks_chosen(bytes)
-        && (matches!(name, b"PASS" | b"AUTH")
+        && (matches!(name, b"PASS" | b"AUTH" | b"Pass")
             || (strong && label.frame == Frame::Password && bytes.iter().any(u8::is_ascii_digit)));
     if protocol {
         scan.hide_if(value.start, value.end, NameClass::Strong(Frame::Password), Style::Cell);
@@ -236,6 +252,18 @@ fn last_on_line(
     {
         scan.hide_if(value.start, value.end, label.class, Style::Prose);
     }
+}
+
+/// Whether the words before a name give a user: `with user ops and`.
+fn names_user(head: &[u8]) -> bool {
+    let Some(head) = head.strip_suffix(b" and ").or_else(|| head.strip_suffix(b", ")) else {
+        return false;
+    };
+    let mut words = head.rsplit(|byte| *byte == b' ');
+    let (Some(_), Some(before)) = (words.next(), words.next()) else { return false };
+    [&b"user"[..], b"username", b"login", b"account", b"as"]
+        .iter()
+        .any(|word| before.eq_ignore_ascii_case(word))
 }
 
 /// Ten or more letters of both cases and digits, in no order that a name has.
@@ -286,8 +314,8 @@ fn is_option_list(bytes: &[u8]) -> bool {
 /// Skips `is`, `was` or `set to` between a name and its value.
 fn said(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     const WORDS: &[&str] = &[
-        "is now ", "is: ", "is ", "are: ", "are ", "was ", "will be ", "set to ", "= ", "-> ",
-        "equals ", "ist ", "lautet ", "est ", "es ", "è ", "é ",
+        "ay ", "is now ", "is: ", "is ", "are: ", "are ", "was ", "will be ", "set to ", "= ",
+        "-> ", "equals ", "ist ", "lautet ", "est ", "es ", "è ", "é ",
     ];
     let rest = scan.slice(place, place + 16);
     // Most words begin with another letter.

@@ -169,8 +169,12 @@ fn is_type(value: &[u8]) -> bool {
     // An ending is a capital and small letters.
     let small = stem.iter().rev().take_while(|byte| byte.is_ascii_lowercase()).count();
     let last = stem.len().checked_sub(small + 1).and_then(|place| stem.get(place..));
+    let is_ending = |last: &[u8]| {
+        let same_head = |ending: &&&[u8]| ending.len() == last.len() && ending[0] == last[0];
+        TYPE_ENDINGS.iter().filter(same_head).any(|ending| *ending == last)
+    };
     digits <= 4
-        && last.is_some_and(|last| TYPE_ENDINGS.contains(&last))
+        && last.is_some_and(is_ending)
         && camel_words(value, usize::MAX).is_some_and(|words| {
             let most_short = if words.count >= 4 { words.count / 2 } else { 1 };
             words.count >= 2

@@ -144,7 +144,9 @@ fn starts_with_ignore_case(value: &[u8], prefix: &str) -> bool {
 }
 
 fn contains_ignore_case(value: &[u8], word: &str) -> bool {
-    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    let Some(first) = word.bytes().next() else { return true };
+    memchr::memchr2_iter(first, first.to_ascii_uppercase(), value)
+        .any(|start| starts_with_ignore_case(&value[start..], word))
 }
 
 /// Whether the value stands in for a secret: `YOUR_API_KEY`, `$TOKEN`,
@@ -174,9 +176,10 @@ pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
     if value
         .iter()
         .all(|byte| matches!(byte, b'*' | b'.' | b'-' | b'x' | b'X' | b'_' | b'?' | b'#'))
-        || std::str::from_utf8(value).is_ok_and(|text| {
-            text.chars().all(|letter| matches!(letter, '•' | '…' | '●' | '*' | '·'))
-        })
+        || matches!(first, b'*' | 0xc2 | 0xe2)
+            && std::str::from_utf8(value).is_ok_and(|text| {
+                text.chars().all(|letter| matches!(letter, '•' | '…' | '●' | '*' | '·'))
+            })
     {
         return true;
     }
@@ -201,6 +204,11 @@ pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
             || contains_ignore_case(value, "your_")
             || contains_ignore_case(value, "placeholder")
             || contains_ignore_case(value, "example"))
+}
+
+/// Whether the value is plainly a variable, a mask or a name in brackets.
+pub(in crate::redaction) fn stands_in(value: &[u8]) -> bool {
+    matches!(value.first(), Some(b'$' | b'<' | b'*' | b'{' | b'%')) && is_placeholder(value)
 }
 
 /// A value without an escaped `<` at its start: `&lt;token>` is `<token>`.

@@ -215,3 +215,20 @@ pub(super) fn is_noise(value: &[u8]) -> bool {
             && classes.digit >= 2
             && classes.space * 8 < value.len()
 }
+
+/// Skips the mark of a default or an anchor: `password: *"…"`, `password: &main …`.
+pub(super) fn skip_mark(scan: &ContextScan<'_>, start: usize) -> usize {
+    match scan.byte(start) {
+        b'*' if scan.byte(start + 1) == b'"' => start + 1,
+        b'&' => {
+            let name = scan.slice(start + 1, start + 33);
+            let length = name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let value = start + 1 + length;
+            let after = scan.skip_blanks(value);
+            // `password: &str = …` is a type.
+            let is_anchor = length > 0 && after > value && scan.byte(after) != b'=';
+            if is_anchor { after } else { start }
+        }
+        _ => start,
+    }
+}

@@ -4,6 +4,7 @@
 use super::super::label::Label;
 use super::super::reading;
 use super::super::{ContextScan, Style};
+use crate::redaction::engine::steps;
 use crate::redaction::field_name::NameClass;
 use crate::redaction::text::value::{is_placeholder, is_uuid, looks_chosen, looks_random};
 
@@ -54,11 +55,16 @@ pub(super) fn operator(scan: &ContextScan<'_>, place: usize) -> Option<(Operator
 /// Most bytes between a name and the `=` of its declaration, or between the `=`
 /// and a default.
 const MAX_EXPRESSION: usize = 160;
+/// Most quoted strings of an expression.
+const MOST_STRINGS: usize = 8;
 
 /// `const apiKey string = "…"`, `char key[] = "…"`, `token VARCHAR(64) DEFAULT '…'`:
 /// a type between the name and its value. Returns where the value begins.
 pub(super) fn declared(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
     const LONGEST_TYPE: usize = 48;
+    // `Dim password As String = "…"`
+    let is_basic = scan.slice(after, after + 3).eq_ignore_ascii_case(b"as ");
+    let after = after + if is_basic { 3 } else { 0 };
     let rest = scan.slice(after, after + LONGEST_TYPE);
     let is_type = |byte: &u8| {
         byte.is_ascii_alphanumeric()
@@ -82,6 +88,15 @@ pub(super) fn declared(scan: &ContextScan<'_>, after: usize) -> Option<usize> {
         _ => return None,
     };
     matches!(scan.byte(value), b'"' | b'\'' | b'`').then_some(value)
+}
+
+/// `=>` and `string(12) "…"` on the next line: where the value begins that PHP dumps.
+pub(super) fn dumped(scan: &ContextScan<'_>, start: usize) -> Option<usize> {
+    let first = scan.skip_blanks(reading::next_line(scan, start).unwrap_or(start));
+    let rest = scan.slice(first, first + 20);
+    let length = rest.strip_prefix(b"string(")?.iter().position(|byte| *byte == b')')?;
+    let value = scan.skip_blanks(first + b"string(".len() + length + 1);
+    (scan.byte(value) == b'"').then_some(value)
 }
 
 /// `{ get; set; } = "…"`: where the value of a property begins.
@@ -201,7 +216,10 @@ pub(super) fn default_in(scan: &mut ContextScan<'_>, label: &Label, start: usize
     let expression = scan.slice(start, end);
     let mut place = start;
     // The value is the first quoted string after the last sign.
-    while let Some(quote) = memchr::memchr3(b'"', b'\'', b'`', scan.slice(place, end)) {
+    for _ in 0..MOST_STRINGS {
+        let Some(quote) = memchr::memchr3(b'"', b'\'', b'`', scan.slice(place, end)) else {
+            return false;
+        };
         let open = place + quote;
         let before = scan.slice(start, open).trim_ascii_end();
         let closure = before.strip_suffix(b"|_|").or_else(|| before.strip_suffix(b"||"));
@@ -210,14 +228,22 @@ pub(super) fn default_in(scan: &mut ContextScan<'_>, label: &Label, start: usize
         };
         let bytes = scan.slice(value.start, value.end);
         let ends = |text: &[u8]| DEFAULTS.iter().any(|sign| text.ends_with(sign.trim_ascii_end()));
-        let follows_sign = ends(before) || closure.is_some_and(|text| ends(text.trim_ascii_end()));
+        if !(looks_chosen(bytes) || looks_random(bytes) || is_uuid(bytes)) {
+            place = value.end + 1;
+            if place >= end {
+                return false;
+            }
+            continue;
+        }
+        // `is_local ? "…" : other`
+        let is_choice = before.ends_with(b"?") && !before.ends_with(b"\\?")
+            || before.ends_with(b":") && memchr::memmem::find(before, b" ? ").is_some();
+        let follows_sign =
+            is_choice || ends(before) || closure.is_some_and(|text| ends(text.trim_ascii_end()));
         // `Wrapper("…")`: any call counts if the value looks random.
         let is_strong = matches!(label.class, NameClass::Strong(_));
         let is_wrapped = is_strong && before.ends_with(b"(") && looks_random(bytes);
-        if (follows_sign || is_wrapped)
-            && expression.len() > open - start
-            && !is_placeholder(bytes)
-            && (looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes))
+        if (follows_sign || is_wrapped) && expression.len() > open - start && !is_placeholder(bytes)
         {
             scan.hide_if(value.start, value.end, label.class, Style::Quoted);
             return true;
@@ -277,13 +303,13 @@ pub(super) fn byte_array(scan: &ContextScan<'_>, start: usize) -> Option<(usize,
         .rposition(|byte| matches!(byte, b'[' | b'{' | b'('))
         .filter(|place| *place <= open)?;
     let first = start + open + 1;
-    let length = scan
-        .slice(first, first + LONGEST)
-        .iter()
-        .take_while(|byte| {
-            byte.is_ascii_hexdigit() || matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'x')
-        })
-        .count();
+    // Only the numbers are read, not the longest list that there may be.
+    let is_part = |byte: &&u8| {
+        byte.is_ascii_hexdigit() || matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'x')
+    };
+    let rest = scan.text.get(first..).unwrap_or_default();
+    let length = rest.iter().take(LONGEST).take_while(is_part).count();
+    steps::count(length);
     let numbers = scan.slice(first, first + length);
     let commas = memchr::memchr_iter(b',', numbers).count();
     let short = numbers.split(|byte| *byte == b',').all(|number| number.trim_ascii().len() <= 4);

@@ -138,6 +138,36 @@ pub(super) const ARGUMENTS: &[(&str, &str, Form)] = &[
     ("curl", "--oauth2-bearer", Form::Next),
     ("curl", "--pass", Form::Next),
     ("curl", "--key-passphrase", Form::Next),
+    ("etcdctl", "--user", Form::Pair),
+    ("bcp ", "-P", Form::Glued),
+    ("isql", "-P", Form::Next),
+    ("isql", "-P", Form::Glued),
+    ("tsql", "-P", Form::Next),
+    ("nzsql", "-pw", Form::Next),
+    ("doveadm", "-p", Form::Next),
+    ("altool", "-p", Form::Next),
+    ("swaks", "-ap", Form::Next),
+    ("ldappasswd", "-s", Form::Next),
+    ("ldappasswd", "-a", Form::Next),
+    ("kadmin", "-w", Form::Next),
+    ("kadmin", "-pw", Form::Next),
+    ("pk12util", "-W", Form::Next),
+    ("pk12util", "-K", Form::Next),
+    ("certutil", "-p", Form::Next),
+    ("generic-password", "-w", Form::Next),
+    ("internet-password", "-w", Form::Next),
+    ("unlock-keychain", "-p", Form::Next),
+    ("create-keychain", "-p", Form::Next),
+    ("set-key-partition-list", "-k", Form::Next),
+    ("conan user", "-p", Form::Next),
+    ("nmap", "--proxy-auth", Form::Pair),
+    ("aria2c", "--http-passwd", Form::Next),
+    ("mongostat", "-p", Form::Next),
+    ("mongotop", "-p", Form::Next),
+    ("mongofiles", "-p", Form::Next),
+    ("docker-machine", "-p", Form::Next),
+    ("tsh login", "--otp", Form::Next),
+    ("kcat", "-X sasl.password", Form::Next),
 ];
 
 /// Commands whose argument is the secret, by its position: the first word after
@@ -171,9 +201,40 @@ pub(super) const WORDS: &[(&str, usize)] = &[
     ("authentication-key", 1),
     ("pre-shared-key", 1),
     ("chap password", 1),
+    ("db2 connect to", 5),
+    ("rootpw", 1),
+    ("owner_pw", 1),
+    ("user_pw", 1),
+    ("input_pw", 1),
+    ("addprinc -pw", 1),
+    ("openssl passwd", 1),
+    ("encrypt_string", 1),
+    ("samba-tool user create", 2),
+    ("samba-tool user add", 2),
+    ("community add", 1),
 ];
 
-/// Every command of both tables.
+/// Commands that read a secret from the command before their pipe.
+pub(super) const PIPED: &[&str] = &[
+    "-stdin",
+    "chpasswd",
+    "sudo -s",
+    "cryptsetup",
+    "kinit ",
+    "passphrase-fd",
+    "vncpasswd",
+    "smbpasswd",
+    "-pass stdin",
+    "--with-token",
+    "secret put",
+    "vercel env add",
+    "secrets create",
+    "op signin",
+    "keyring set",
+];
+
+/// Every command of the tables.
 pub(in super::super) fn commands() -> impl Iterator<Item = &'static str> {
-    ARGUMENTS.iter().map(|(command, ..)| *command).chain(WORDS.iter().map(|(words, _)| *words))
+    let words = WORDS.iter().map(|(words, _)| *words);
+    ARGUMENTS.iter().map(|(command, ..)| *command).chain(words).chain(PIPED.iter().copied())
 }

@@ -19,6 +19,7 @@ const LINKS: &[&str] = &[
     "›",
     "est",
     "es",
+    "és",
     "è",
     "é",
     "e'",
@@ -124,6 +125,11 @@ fn value_start(scan: &ContextScan<'_>, end: usize) -> Option<(usize, bool)> {
         let rest = scan.slice(place, place + 12);
         if let Some(link) = link_at(scan, rest, place) {
             let is_sign = !link.chars().any(char::is_alphabetic);
+            // In `mot de passe de la base est …`, `la` is an article.
+            if !is_sign && is_word_of_more(scan, place + link.len()) {
+                place += link.len();
+                continue;
+            }
             let mut after = scan.skip_blanks(place + link.len());
             // `est : …`
             if !is_sign && matches!(scan.byte(after), b':' | b'=') {
@@ -145,6 +151,14 @@ fn value_start(scan: &ContextScan<'_>, end: usize) -> Option<(usize, bool)> {
         place += 1;
     }
     None
+}
+
+/// Whether a small word and more follow the space at `place`.
+fn is_word_of_more(scan: &ContextScan<'_>, place: usize) -> bool {
+    let rest = scan.slice(place, place + 24);
+    let [b' ', rest @ ..] = rest else { return false };
+    let length = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    length > 1 && rest.get(length) == Some(&b' ')
 }
 
 /// The link at `place`. One of letters must be a word, unless the script does not

@@ -34,6 +34,21 @@ const LINKS: &[&[u8]] = &[
     b"changed to ",
     b"was changed to ",
     b"has been changed to ",
+    b"del ",
+    b"della ",
+    b"dell'",
+    b"di ",
+    b"de la ",
+    b"de l'",
+    b"du ",
+    b"des ",
+    b"do ",
+    b"da ",
+    b"van ",
+    b"voor ",
+    b"von ",
+    b"f\xc3\xbcr ",
+    b"der ",
 ];
 
 /// Words directly before a value.
@@ -58,7 +73,21 @@ const DIRECT: &[&[u8]] = &[
 ];
 
 /// Words before the value itself; each begins with a space or a colon.
-const VERBS: &[&[u8]] = &[b" is ", b" was ", b": ", b" = ", b" to ", b" -> ", b" be "];
+const VERBS: &[&[u8]] = &[
+    b" is ",
+    b" was ",
+    b": ",
+    b" = ",
+    b" to ",
+    b" -> ",
+    b" be ",
+    b" \xc3\xa8 ",
+    b" est ",
+    b" es ",
+    b" \xc3\xa9 ",
+    b" ist ",
+    b" lautet ",
+];
 
 /// Reads the value after a few words; returns whether there is one.
 pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
