@@ -9,7 +9,8 @@
 //! | [`BundleSource`] | verify, inspect | `traj-fs`, `memory` |
 //! | [`SessionRewriter`] | care | `traj-fs`, `memory` |
 //! | [`DatasetStore`] | shipping, views | `traj-fs`, `traj-lake`, `memory` |
-//! | [`LineLog`] | care: the queue and the journal of trims | `traj-fs`, `memory` |
+//! | [`LineLog`] | care: the queue and the journal of trims; shipping | `traj-fs`, `memory` |
+//! | [`RunningProcesses`] | shipping | `traj-fs`, `memory` |
 //! | [`BlobFolder`] | care | `traj-fs`, `memory` |
 //! | [`BindingStore`] | thread lifecycle | `traj-fs`, `memory` |
 //! | [`ThreadService`], [`TurnService`] | thread lifecycle, conversations | `codex-binding`, `memory` |
@@ -31,6 +32,7 @@ mod dataset_store;
 mod event_sink;
 mod line_log;
 mod request_handler;
+mod running_processes;
 mod session_rewriter;
 mod source;
 mod stated_sizes;
@@ -62,6 +64,7 @@ pub use dataset_store::{
 pub use event_sink::{EventSink, NoEvents};
 pub use line_log::{LineLog, LineLogError};
 pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
+pub use running_processes::RunningProcesses;
 pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };
