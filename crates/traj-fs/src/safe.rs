@@ -7,6 +7,7 @@
 //!   name;
 //! - `directory`: opens and creates directories, one path component at a time;
 //! - `lock`: advisory locks between processes;
+//! - `lease`: files that exist as long as their process does something;
 //! - `position` and `limited_file`: read at an offset, and write up to the file
 //!   size limit;
 //! - `replace`: replaces a file as a whole;
@@ -19,6 +20,7 @@
 
 pub(crate) mod created_directories;
 pub(crate) mod directory;
+pub(crate) mod lease;
 pub(crate) mod limited_file;
 pub(crate) mod lock;
 pub(crate) mod open;
