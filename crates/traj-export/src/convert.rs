@@ -45,7 +45,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use traj_core::port::{BundleSource, BundleSourceError, Scratch};
 use traj_core::run::{Fold, Prices, RunEvent, Taken};
 
-use crate::inspect::run_events::{EventTexts, read_facts_with};
+use crate::inspect::run_events::{EventTexts, RowTexts, read_facts_with};
 use crate::inspect::story::{Story, StoryDetail, TextAmount};
 pub use format::{ConvertFormat, ConvertTable};
 use grouping::Grouping;
@@ -54,8 +54,9 @@ use losses::{Loss, Losses};
 use notes::FactNotes;
 #[cfg(feature = "parquet")]
 pub use parquet::{
-    EventRow, EventRows, EventTable, NextEvent, ParquetError, ParquetSummary, RowVisitor,
-    RowsDigest, SessionRow, SessionTable, StatedTotals, read_event_rows, trace_id,
+    EventRow, EventRows, EventTable, LongTexts, NextEvent, ParquetError, ParquetSummary,
+    RowVisitor, RowsDigest, SealedEvents, SessionRow, SessionTable, StatedTotals, agent_name,
+    long_text_file, long_texts_in, read_event_rows, trace_id,
 };
 use pieces::Piece;
 use survey::Survey;
@@ -241,7 +242,7 @@ impl<'w> Conversion<'w> {
         bundle: &dyn BundleSource,
         survey: &Survey,
     ) -> Result<(), ConvertError> {
-        let texts = survey.has_long_texts.then_some(&mut self.texts);
+        let texts = survey.has_long_texts.then_some(&mut self.texts as &mut dyn RowTexts);
         let mut fold = Fold::new(self.options.prices.clone()).without_moments();
         let mut failure = None;
         read_facts_with(bundle, texts, &mut |event| {
@@ -281,7 +282,7 @@ impl<'w> Conversion<'w> {
             }
             failure.is_none()
         };
-        let texts = survey.has_long_texts.then_some(&mut self.texts);
+        let texts = survey.has_long_texts.then_some(&mut self.texts as &mut dyn RowTexts);
         read_facts_with(bundle, texts, &mut |event| {
             if event.place.line == 0 {
                 return ControlFlow::Continue(());

@@ -79,8 +79,9 @@ pub use convert::{
 };
 #[cfg(feature = "parquet")]
 pub use convert::{
-    EventRow, EventRows, EventTable, NextEvent, ParquetError, ParquetSummary, RowVisitor,
-    RowsDigest, SessionRow, SessionTable, StatedTotals, read_event_rows, trace_id,
+    EventRow, EventRows, EventTable, LongTexts, NextEvent, ParquetError, ParquetSummary,
+    RowVisitor, RowsDigest, SealedEvents, SessionRow, SessionTable, StatedTotals, agent_name,
+    long_text_file, long_texts_in, read_event_rows, trace_id,
 };
 pub use error::{ExportError, RemainingSecret};
 pub use export::{

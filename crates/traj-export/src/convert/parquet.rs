@@ -10,13 +10,17 @@
 //! - `session_row`, `session_columns`: a session so far as a row, and its columns;
 //! - `table`: writes batches of rows;
 //! - `rows_digest`: recognises equal rows;
+//! - `sealed_events`: events as columns, with their digest;
+//! - `long_texts`: texts that a data set keeps in files of their own;
 //! - `read_rows`: all rows of a bundle, with the totals up to each.
 
 mod call_columns;
 mod event_columns;
 mod event_row;
+mod long_texts;
 mod read_rows;
 mod rows_digest;
+mod sealed_events;
 mod session_columns;
 mod session_row;
 mod table;
@@ -33,9 +37,11 @@ use super::{Converter, Output, Wants};
 use call_columns::{KeptCall, call_batch, call_schema};
 use table::Table;
 
-pub use event_row::{EventRow, EventRows, trace_id};
+pub use event_row::{EventRow, EventRows, agent_name, trace_id};
+pub use long_texts::{LongTexts, long_text_file, long_texts_in};
 pub use read_rows::{NextEvent, RowVisitor, StatedTotals, read_event_rows};
 pub use rows_digest::RowsDigest;
+pub use sealed_events::SealedEvents;
 pub use session_columns::SessionTable;
 pub use session_row::SessionRow;
 pub use table::{EventTable, ParquetError, ParquetSummary};
@@ -93,7 +99,7 @@ pub(super) struct ParquetCalls<'w> {
 
 impl<'w> ParquetCalls<'w> {
     pub(super) fn new(out: Output<'w>) -> io::Result<Self> {
-        let table = Table::new(out, call_schema(), &["session"], &[], &[])?;
+        let table = Table::new(out, call_schema(), &["session"], &[], &[], &[])?;
         Ok(Self { table, session: String::new(), waiting: Vec::new() })
     }
 

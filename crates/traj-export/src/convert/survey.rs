@@ -8,7 +8,7 @@ use traj_core::port::{BundleSource, BundleSourceError};
 use traj_core::run::{Content, Fact, Fold, Prices, Run, RunEvent, Thread};
 use traj_core::timestamp::UnixMillis;
 
-use crate::inspect::run_events::{EventTexts, MOST_RESTORED, read_facts_with};
+use crate::inspect::run_events::{EventTexts, MOST_RESTORED, RowTexts, read_facts_with};
 
 /// System prompts and tool lists are kept up to this many bytes: as much as an event
 /// can have.
@@ -64,7 +64,7 @@ impl Survey {
             return Ok(survey);
         }
         texts.gather(bundle)?;
-        let survey = Self::read(bundle, prices, Some(&mut *texts));
+        let survey = Self::read(bundle, prices, Some(texts));
         // They are counted when the run is written.
         let _lacking = texts.take_lacking();
         survey
@@ -73,7 +73,7 @@ impl Survey {
     fn read(
         bundle: &dyn BundleSource,
         prices: &Prices,
-        texts: Option<&mut EventTexts>,
+        texts: Option<&mut dyn RowTexts>,
     ) -> Result<Self, BundleSourceError> {
         let mut survey = Self::default();
         let mut fold = Fold::new(prices.clone()).without_moments();

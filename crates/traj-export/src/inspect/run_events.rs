@@ -121,10 +121,16 @@ pub(crate) struct RowCounts {
     pub(crate) with_long_texts: u64,
 }
 
-/// As [`read_facts`]; puts long texts back into the rows that refer to them.
+/// Changes the rows that refer to long texts.
+pub(crate) trait RowTexts {
+    /// Changes a row before its facts are read.
+    fn change(&mut self, row: &mut Json<'_>) -> Result<(), BundleSourceError>;
+}
+
+/// As [`read_facts`]; lets `texts` change the rows that refer to long texts.
 pub(crate) fn read_facts_with(
     bundle: &dyn BundleSource,
-    texts: Option<&mut EventTexts>,
+    texts: Option<&mut dyn RowTexts>,
     visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
 ) -> Result<RowCounts, BundleSourceError> {
     let mut reader = FactReader::new(texts);
@@ -167,13 +173,13 @@ pub fn read_run(
 
 /// Reads `events.jsonl` as facts.
 struct FactReader<'t> {
-    texts: Option<&'t mut EventTexts>,
+    texts: Option<&'t mut dyn RowTexts>,
     counts: RowCounts,
     flow: ControlFlow<()>,
 }
 
 impl<'t> FactReader<'t> {
-    fn new(texts: Option<&'t mut EventTexts>) -> Self {
+    fn new(texts: Option<&'t mut dyn RowTexts>) -> Self {
         Self { texts, counts: RowCounts::default(), flow: ControlFlow::Continue(()) }
     }
 
@@ -209,7 +215,7 @@ impl<'t> FactReader<'t> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// A row with its long texts.
+    /// A row with what `texts` knows of its long texts.
     fn restored<'l>(&mut self, row: &'l Json<'l>) -> Result<Cow<'l, Json<'l>>, BundleSourceError> {
         if !event_texts::refers_to_text(row) {
             return Ok(Cow::Borrowed(row));
@@ -217,7 +223,7 @@ impl<'t> FactReader<'t> {
         self.counts.with_long_texts += 1;
         let Some(texts) = &mut self.texts else { return Ok(Cow::Borrowed(row)) };
         let mut row = row.clone();
-        texts.restore(&mut row)?;
+        texts.change(&mut row)?;
         Ok(Cow::Owned(row))
     }
 }

@@ -13,6 +13,9 @@ use traj_core::timestamp::UnixMillis;
 /// The version of the columns. Columns are only ever added.
 pub(super) const SCHEMA_VERSION: i32 = 1;
 
+/// Names of programs have at most this length.
+const LONGEST_AGENT: usize = 64;
+
 /// At most this many entries are remembered to find the event of a parent.
 const REMEMBERED: usize = 65_536;
 
@@ -128,10 +131,10 @@ impl EventRows {
     /// Rows of a run that was read once.
     #[must_use]
     pub fn new(run: &Run) -> Self {
-        let session_id = run.session.clone().unwrap_or_else(|| "run".to_owned());
+        let session_id = session_id(run);
         let base = EventRow {
             schema_version: SCHEMA_VERSION,
-            trace_id: trace_id(&session_id),
+            trace_id: trace_id(run.agent.as_deref(), &session_id),
             session_id,
             agent: run.agent.clone(),
             agent_version: run.agent_version.clone(),
@@ -180,7 +183,7 @@ impl EventRows {
     }
 
     fn begin(&mut self, event: &RunEvent<'_>, seq: i64) -> EventRow {
-        let event_id = digest(&[b"event", self.base.session_id.as_bytes(), &seq.to_be_bytes()]);
+        let event_id = event_id(&self.base.trace_id, seq);
         let parent_id = event.parent.and_then(|parent| self.entries.get(parent).cloned());
         if let Some(entry) = event.entry {
             self.remember(entry, &event_id);
@@ -325,10 +328,40 @@ fn micros(millis: u64) -> i64 {
     count(millis).saturating_mul(1_000)
 }
 
-/// Names a session across hosts: 32 hexadecimal digits, made from its id.
+/// The session of a run that may not state one.
+pub(super) fn session_id(run: &Run) -> String {
+    run.session.clone().unwrap_or_else(|| "run".to_owned())
+}
+
+/// Names a session across hosts: 32 hexadecimal digits, made from its program and
+/// its id, because sessions of two programs may have the same id.
 #[must_use]
-pub fn trace_id(session_id: &str) -> String {
-    digest(&[b"trace", session_id.as_bytes()])
+pub fn trace_id(agent: Option<&str>, session_id: &str) -> String {
+    digest(&[b"trace", agent_name(agent).as_bytes(), session_id.as_bytes()])
+}
+
+/// The name of a program in identifiers and directories: lower case letters, digits
+/// and hyphens; `unknown` without a program.
+#[must_use]
+pub fn agent_name(agent: Option<&str>) -> String {
+    let mut name = String::new();
+    for letter in agent.unwrap_or_default().chars().take(LONGEST_AGENT) {
+        let letter = letter.to_ascii_lowercase();
+        if letter.is_ascii_alphanumeric() {
+            name.push(letter);
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let name = name.trim_end_matches('-');
+    if name.is_empty() { "unknown".to_owned() } else { name.to_owned() }
+}
+
+/// Names an event: the beginning of its session's name, and its number. Neighbours
+/// are alike, so that they can be compressed, which digests cannot.
+fn event_id(trace_id: &str, seq: i64) -> String {
+    let session: String = trace_id.chars().take(20).collect();
+    format!("{session}{seq:012x}")
 }
 
 /// The first 16 bytes of a digest, in hexadecimal digits.

@@ -7,41 +7,51 @@ use arrow_array::{Array as _, ArrayRef, MapArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use sha2::{Digest as _, Sha256};
 
-use super::event_columns::event_batch;
-use super::event_row::EventRow;
 use super::session_columns::session_batch;
 use super::session_row::SessionRow;
 use super::table::ParquetError;
 
 /// The column that says how often a segment was written. Equal rows of two
 /// revisions are equal.
-const REVISION: &str = "revision";
+pub(super) const REVISION: &str = "revision";
 
-/// The number of rows that become columns at once.
-const ROWS_AT_ONCE: usize = 1_024;
+/// This many bytes are digested at once: most values have few.
+const DIGESTED_AT_ONCE: usize = 4 * 1024;
 
 /// The digest of rows, however they are grouped: each column has a digest of its
 /// own.
 #[derive(Clone, Debug, Default)]
 pub struct RowsDigest {
-    columns: Vec<(String, Sha256)>,
+    columns: Vec<(String, Gathered)>,
+}
+
+/// A digest of many small values.
+#[derive(Clone, Debug, Default)]
+struct Gathered {
+    hasher: Sha256,
+    waiting: Vec<u8>,
+}
+
+impl Gathered {
+    fn update(&mut self, bytes: &[u8]) {
+        if self.waiting.len() + bytes.len() > DIGESTED_AT_ONCE {
+            self.hasher.update(&self.waiting);
+            self.waiting.clear();
+        }
+        if bytes.len() > DIGESTED_AT_ONCE {
+            self.hasher.update(bytes);
+        } else {
+            self.waiting.extend_from_slice(bytes);
+        }
+    }
+
+    fn finish(mut self) -> impl AsRef<[u8]> {
+        self.hasher.update(&self.waiting);
+        self.hasher.finalize()
+    }
 }
 
 impl RowsDigest {
-    /// The digest of events.
-    ///
-    /// # Errors
-    /// If they cannot be columns.
-    pub fn of_events(rows: &[EventRow]) -> Result<String, ParquetError> {
-        let mut digest = Self::default();
-        // Columns without rows have names.
-        digest.add(&event_batch(&[])?)?;
-        for rows in rows.chunks(ROWS_AT_ONCE) {
-            digest.add(&event_batch(rows)?)?;
-        }
-        Ok(digest.finish())
-    }
-
     /// The digest of sessions.
     ///
     /// # Errors
@@ -62,7 +72,7 @@ impl RowsDigest {
         let columns = columns.filter(|(field, _)| field.name() != REVISION);
         for (place, (field, column)) in columns.enumerate() {
             if self.columns.len() == place {
-                self.columns.push((field.name().clone(), Sha256::new()));
+                self.columns.push((field.name().clone(), Gathered::default()));
             }
             if let Some((name, hasher)) = self.columns.get_mut(place)
                 && name == field.name()
@@ -78,16 +88,16 @@ impl RowsDigest {
     /// The digest, in 64 hexadecimal digits.
     #[must_use]
     pub fn finish(self) -> String {
-        let mut whole = Sha256::new();
+        let mut whole = Gathered::default();
         for (name, column) in self.columns {
             add_bytes(&mut whole, name.as_bytes());
-            whole.update(column.finalize());
+            whole.update(column.finish().as_ref());
         }
-        whole.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        whole.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-fn add_column(hasher: &mut Sha256, column: &ArrayRef) -> Result<(), ArrowError> {
+fn add_column(hasher: &mut Gathered, column: &ArrayRef) -> Result<(), ArrowError> {
     match column.data_type() {
         DataType::Utf8 => {
             for text in column.as_string::<i32>() {
@@ -125,10 +135,10 @@ fn add_column(hasher: &mut Sha256, column: &ArrayRef) -> Result<(), ArrowError> 
     Ok(())
 }
 
-fn add_maps(hasher: &mut Sha256, maps: &MapArray) -> Result<(), ArrowError> {
+fn add_maps(hasher: &mut Gathered, maps: &MapArray) -> Result<(), ArrowError> {
     for place in 0..maps.len() {
         let entries = maps.value(place);
-        hasher.update((entries.len() as u64).to_be_bytes());
+        hasher.update(&(entries.len() as u64).to_be_bytes());
         for column in entries.columns() {
             add_column(hasher, column)?;
         }
@@ -136,21 +146,28 @@ fn add_maps(hasher: &mut Sha256, maps: &MapArray) -> Result<(), ArrowError> {
     Ok(())
 }
 
-fn add_value(hasher: &mut Sha256, value: Option<impl AsRef<[u8]>>) {
+fn add_value(hasher: &mut Gathered, value: Option<impl AsRef<[u8]>>) {
     match value {
         Some(value) => add_bytes(hasher, value.as_ref()),
-        None => hasher.update(u64::MAX.to_be_bytes()),
+        None => hasher.update(&u64::MAX.to_be_bytes()),
     }
 }
 
-fn add_bytes(hasher: &mut Sha256, bytes: &[u8]) {
-    hasher.update((bytes.len() as u64).to_be_bytes());
+fn add_bytes(hasher: &mut Gathered, bytes: &[u8]) {
+    hasher.update(&(bytes.len() as u64).to_be_bytes());
     hasher.update(bytes);
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::event_columns::event_batch;
+    use super::super::event_row::EventRow;
+    use super::super::sealed_events::SealedEvents;
     use super::*;
+
+    fn digest_of(rows: &[EventRow]) -> String {
+        SealedEvents::of(rows.to_vec()).unwrap().digest().to_owned()
+    }
 
     fn rows() -> Vec<EventRow> {
         let row = |seq| EventRow {
@@ -168,7 +185,7 @@ mod tests {
     #[test]
     fn equal_rows_have_equal_digests_however_they_are_grouped() {
         let rows = rows();
-        let whole = RowsDigest::of_events(&rows).unwrap();
+        let whole = digest_of(&rows);
         let mut other = RowsDigest::default();
         for rows in rows.chunks(7) {
             other.add(&event_batch(rows).unwrap()).unwrap();
@@ -180,11 +197,11 @@ mod tests {
     #[test]
     fn another_row_is_another_digest_and_another_revision_is_not() {
         let rows = rows();
-        let whole = RowsDigest::of_events(&rows).unwrap();
+        let whole = digest_of(&rows);
         let with = |change: fn(&mut EventRow)| {
             let mut rows = rows.clone();
             rows.get_mut(4_001).map(change).unwrap();
-            RowsDigest::of_events(&rows).unwrap()
+            digest_of(&rows)
         };
         assert_eq!(with(|row| row.revision = Some(2)), whole);
         assert_ne!(with(|row| row.tool = None), whole);
@@ -192,7 +209,7 @@ mod tests {
         assert_ne!(with(|row| row.data.push(' ')), whole);
         assert_ne!(with(|row| row.labels.clear()), whole);
         assert_ne!(with(|row| row.cost_nanos = None), whole);
-        assert_ne!(RowsDigest::of_events(&rows[1..]).unwrap(), whole);
-        assert_ne!(RowsDigest::of_events(&[]).unwrap(), whole);
+        assert_ne!(digest_of(&rows[1..]), whole);
+        assert_ne!(digest_of(&[]), whole);
     }
 }

@@ -159,7 +159,9 @@ impl<W: Write + Send> SessionTable<W> {
     /// If the beginning cannot be written.
     pub fn new(out: W, metadata: &[(&str, &str)]) -> Result<Self, ParquetError> {
         let filtered = ["trace_id", "session_id"];
-        Ok(Self { table: Table::new(out, session_schema(), &filtered, &["models"], metadata)? })
+        Ok(Self {
+            table: Table::new(out, session_schema(), &filtered, &["models"], &[], metadata)?,
+        })
     }
 
     /// The columns.

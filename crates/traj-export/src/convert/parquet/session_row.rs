@@ -6,7 +6,7 @@ use serde::Serialize;
 use traj_core::run::{CostOrigin, FirstFailure, ModelTotals, Run, RunState};
 use traj_core::timestamp::UnixMillis;
 
-use super::event_row::{SCHEMA_VERSION, count, trace_id};
+use super::event_row::{SCHEMA_VERSION, count, session_id, trace_id};
 
 /// The totals of a session up to one of its events. What the source does not
 /// state is `None`.
@@ -143,13 +143,13 @@ impl SessionRow {
     /// The totals of a run that was read from its first event to `last_seq`.
     #[must_use]
     pub fn of(run: &Run, first_seq: u64, last_seq: u64) -> Self {
-        let session_id = run.session.clone().unwrap_or_else(|| "run".to_owned());
+        let session_id = session_id(run);
         let (calls, usage, cost) = (&run.calls, run.usage(), run.cost());
         let models = run.by_model.iter().map(|(name, totals)| ModelOfSession::of(name, totals));
         let models: Vec<ModelOfSession<'_>> = models.collect();
         let row = Self {
             schema_version: SCHEMA_VERSION,
-            trace_id: trace_id(&session_id),
+            trace_id: trace_id(run.agent.as_deref(), &session_id),
             session_id,
             agent: run.agent.clone(),
             agent_version: run.agent_version.clone(),

@@ -14,6 +14,7 @@ use parquet::schema::types::ColumnPath;
 
 use super::event_columns::{event_batch, event_schema};
 use super::event_row::EventRow;
+use super::sealed_events::SealedEvents;
 
 /// A row group ends after this many rows.
 const GROUP_ROWS: usize = 65_536;
@@ -24,6 +25,10 @@ const GROUP_BYTES: usize = 32 * 1024 * 1024;
 /// This many rows, or this many bytes of text, are encoded at once.
 const BATCH_ROWS: usize = 2_048;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// The columns of events whose values are all different, or almost: a dictionary
+/// would only cost time.
+const DIFFERENT: [&str; 3] = ["event_id", "parent_id", "seq"];
 
 /// The writer that files name.
 const CREATED_BY: &str = "traj";
@@ -73,13 +78,14 @@ pub(super) struct Table<W: Write + Send> {
 }
 
 impl<W: Write + Send> Table<W> {
-    /// A table with a bloom filter for some columns, and others that hold long
-    /// texts.
+    /// A table with a bloom filter for some columns, others that hold long texts,
+    /// and others whose values are all different.
     pub(super) fn new(
         out: W,
         schema: Schema,
         filtered: &[&str],
         long: &[&str],
+        different: &[&str],
         metadata: &[(&str, &str)],
     ) -> Result<Self, ParquetError> {
         let path = |name: &str| ColumnPath::from(name);
@@ -101,6 +107,9 @@ impl<W: Write + Send> Table<W> {
             properties = properties
                 .set_column_dictionary_enabled(path(name), false)
                 .set_column_statistics_enabled(path(name), EnabledStatistics::None);
+        }
+        for name in different {
+            properties = properties.set_column_dictionary_enabled(path(name), false);
         }
         // The plain Parquet types are enough, and every engine reads them.
         let options = ArrowWriterOptions::new()
@@ -174,7 +183,7 @@ impl<W: Write + Send> EventTable<W> {
     /// If the beginning cannot be written.
     pub fn new(out: W, metadata: &[(&str, &str)]) -> Result<Self, ParquetError> {
         let filtered = ["trace_id", "session_id"];
-        let table = Table::new(out, event_schema(), &filtered, &["data"], metadata)?;
+        let table = Table::new(out, event_schema(), &filtered, &["data"], &DIFFERENT, metadata)?;
         Ok(Self { table, waiting: Vec::new(), waiting_bytes: 0 })
     }
 
@@ -193,6 +202,23 @@ impl<W: Write + Send> EventTable<W> {
         self.waiting.push(row);
         if self.waiting.len() >= BATCH_ROWS || self.waiting_bytes >= BATCH_BYTES {
             self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Adds all rows of a revision.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn push_sealed(
+        &mut self,
+        events: SealedEvents,
+        revision: Option<i32>,
+    ) -> Result<(), ParquetError> {
+        self.write()?;
+        for columns in events.columns_of(revision) {
+            let (batch, bytes) = columns?;
+            self.table.write(&batch, bytes)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError, Scratch};
 
+use super::RowTexts;
 use crate::bundle::marker_of;
 use crate::json_stream::long_rows::SHORTENED;
 
@@ -64,6 +65,21 @@ fn has_marker(value: &Json<'_>, depth: usize) -> bool {
     }
 }
 
+impl KeptText {
+    #[cfg(feature = "parquet")]
+    const fn is_whole(&self) -> bool {
+        self.kept as u64 == self.bytes
+    }
+}
+
+impl RowTexts for EventTexts {
+    /// Puts the texts of a row back.
+    fn change(&mut self, row: &mut Json<'_>) -> Result<(), BundleSourceError> {
+        let mut left = MOST_RESTORED;
+        self.value(row, DEEPEST, &mut left)
+    }
+}
+
 impl EventTexts {
     pub(crate) const fn new(scratch: Box<dyn Scratch>) -> Self {
         let lacking = LackingTexts { cut: 0, missing: 0 };
@@ -110,10 +126,65 @@ impl EventTexts {
         Ok(())
     }
 
-    /// Puts the texts of a row back.
-    pub(super) fn restore(&mut self, row: &mut Json<'_>) -> Result<(), BundleSourceError> {
-        let mut left = MOST_RESTORED;
-        self.value(row, DEEPEST, &mut left)
+    /// A text as a whole; `None` if it is not in the bundle, or too long.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn whole(
+        &self,
+        digest: &traj_core::capture::BlobDigest,
+    ) -> Result<Option<Vec<u8>>, BundleSourceError> {
+        let file = BundleFile::blob(digest);
+        let Some(text) = self.texts.get(&file).filter(|text| text.is_whole()) else {
+            return Ok(None);
+        };
+        let mut bytes = vec![0; text.kept];
+        self.scratch.read_exact_at(text.offset, &mut bytes).map_err(|error| unkept(file, error))?;
+        Ok(Some(bytes))
+    }
+
+    /// Lets the markers of a row state the beginnings of their texts, and whatever
+    /// `name` adds to those of texts that are there as a whole.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn refer(
+        &self,
+        value: &mut Json<'_>,
+        most: usize,
+        name: &dyn Fn(&mut Object<'_>, &traj_core::capture::BlobDigest),
+    ) -> Result<(), BundleSourceError> {
+        self.refer_within(value, DEEPEST, most, name)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn refer_within(
+        &self,
+        value: &mut Json<'_>,
+        depth: usize,
+        most: usize,
+        name: &dyn Fn(&mut Object<'_>, &traj_core::capture::BlobDigest),
+    ) -> Result<(), BundleSourceError> {
+        let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
+        match value {
+            Json::Array(items) => {
+                items.iter_mut().try_for_each(|it| self.refer_within(it, depth, most, name))
+            }
+            Json::Object(object) => {
+                let Some((reason, digest)) = marker_of(object) else {
+                    let mut members = object.iter_mut();
+                    return members
+                        .try_for_each(|(_, it)| self.refer_within(it, depth, most, name));
+                };
+                let is_text = TEXT_REASONS.contains(&reason);
+                let file = BundleFile::blob(&digest);
+                let Some(text) = self.texts.get(&file).copied() else { return Ok(()) };
+                if is_text {
+                    begin_with(object, self.read(file, text, most)?, text.bytes);
+                }
+                if text.is_whole() {
+                    name(object, &digest);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn value(
@@ -225,7 +296,7 @@ mod tests {
         );
         let mut row = Json::parse(&row).unwrap();
         assert!(refers_to_text(&row));
-        texts.restore(&mut row).unwrap();
+        texts.change(&mut row).unwrap();
         assert_eq!(row.get("a").and_then(Json::as_str), Some("short"));
         let cut = &row.get("b").and_then(Json::as_array).unwrap()[0];
         let preview = cut.get("preview").and_then(Json::as_str).unwrap();
