@@ -1,12 +1,18 @@
 //! Removes a session from a dataset.
 //!
 //! A note stays in the dataset, so that no host ships the session again.
+//!
+//! - `compacted`: files that hold many sessions;
+//! - `texts`: long texts that only this session has.
 
-use std::collections::BTreeSet;
+mod compacted;
+mod texts;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use traj_core::port::{DatasetKey, DatasetStore, DatasetStoreError};
+use traj_core::port::{DatasetFile, DatasetKey, DatasetStore, DatasetStoreError};
 use traj_export::{Pace, trace_id};
 
 use crate::layout::{LAYOUT, SegmentKey, Table};
@@ -17,6 +23,8 @@ use crate::stored_file::SegmentFacts;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionInDataset {
+    /// The program, as in the names of directories.
+    pub agent: String,
     /// Names the session across hosts.
     pub trace_id: String,
     /// Its own files. The totals come first: without them, the others do not
@@ -24,7 +32,10 @@ pub struct SessionInDataset {
     pub files: Vec<DatasetKey>,
     /// How many bytes they have.
     pub bytes: u64,
-    /// Compacted files with rows of the session. They are not removed.
+    /// Long texts that its rows name, and those of no other session.
+    pub texts: Vec<DatasetKey>,
+    /// Compacted files with rows of the session. They are replaced by files without
+    /// these rows.
     pub compacted: Vec<DatasetKey>,
 }
 
@@ -33,7 +44,8 @@ pub(crate) fn forgotten_prefix() -> String {
     format!("{LAYOUT}/_ship/forgotten/")
 }
 
-/// Finds the files of a session of any host.
+/// Finds the files of the sessions with an id, of any host: one session for each
+/// program that has one.
 ///
 /// # Errors
 /// If the dataset cannot be read.
@@ -41,56 +53,84 @@ pub fn find_in_dataset(
     dataset: &dyn DatasetStore,
     session_id: &str,
     pace: &mut dyn Pace,
-) -> Result<SessionInDataset, DatasetError> {
-    let trace_id = trace_id(session_id);
-    let mut reach = Reach::new(dataset);
-    let mut found = SessionInDataset { trace_id: trace_id.clone(), ..SessionInDataset::default() };
+) -> Result<Vec<SessionInDataset>, DatasetError> {
+    let mut search = Search { reach: Reach::new(dataset), session_id, found: BTreeMap::new() };
     for table in [Table::Sessions, Table::Events] {
-        let (mut own, mut others) = (Vec::new(), Vec::new());
-        reach.ask(pace, |dataset| {
-            (own, others) = (Vec::new(), Vec::new());
+        let mut files: Vec<DatasetFile> = Vec::new();
+        search.reach.ask(pace, |dataset| {
+            files.clear();
             dataset.list(&table.prefix(), &mut |file| {
-                match SegmentKey::parse(file.key.as_str()) {
-                    Some(key) if trace_id.starts_with(&key.name.session) => own.push(file),
-                    Some(_) => {}
-                    None => others.push(file.key),
-                }
+                files.push(file);
                 ControlFlow::Continue(())
             })
         })?;
-        for file in own {
-            let content = reach.ask(pace, |dataset| dataset.get(&file.key))?;
-            let facts = content.map(|content| SegmentFacts::of(&Bytes::from(content)));
-            // One that cannot be read has its name at least.
-            if !matches!(facts, Some(Ok(facts)) if facts.trace_id != trace_id) {
-                found.bytes += file.bytes;
-                found.files.push(file.key);
-            }
-        }
-        for key in others {
-            let content = reach.ask(pace, |dataset| dataset.get(&key))?;
-            let has_rows = content.is_some_and(|content| {
-                SegmentFacts::open_compacted(Bytes::from(content)).is_ok_and(|mut batches| {
-                    batches.any(|batch| batch.is_ok_and(|batch| has_session(&batch, &trace_id)))
-                })
-            });
-            if has_rows {
-                found.compacted.push(key);
+        for file in files {
+            match SegmentKey::parse(file.key.as_str()) {
+                Some(key) => search.look_at_segment(&key, file, pace)?,
+                None => search.look_at_compacted(file.key, pace)?,
             }
         }
     }
+    let mut found: Vec<SessionInDataset> = search.found.into_values().collect();
+    texts::find(&mut found, &mut search.reach, pace)?;
     Ok(found)
 }
 
-fn has_session(batch: &arrow_array::RecordBatch, trace_id: &str) -> bool {
-    use arrow_array::cast::AsArray as _;
-    let column = batch.column_by_name("trace_id");
-    let texts = column.and_then(|column| column.as_string_opt::<i32>());
-    texts.is_some_and(|texts| texts.iter().any(|text| text == Some(trace_id)))
+/// A search for the files of a session.
+struct Search<'a> {
+    reach: Reach<'a>,
+    session_id: &'a str,
+    /// By trace id.
+    found: BTreeMap<String, SessionInDataset>,
 }
 
-/// Stores a note that a session must not be shipped again, and deletes its
-/// files.
+impl Search<'_> {
+    fn look_at_segment(
+        &mut self,
+        key: &SegmentKey,
+        file: DatasetFile,
+        pace: &mut dyn Pace,
+    ) -> Result<(), DatasetError> {
+        let wanted = trace_id(Some(&key.agent), self.session_id);
+        if !wanted.starts_with(&key.name.session) {
+            return Ok(());
+        }
+        let content = self.reach.ask(pace, |dataset| dataset.get(&file.key))?;
+        let facts = content.map(|content| SegmentFacts::of(&Bytes::from(content)));
+        // One that cannot be read has its name at least.
+        if !matches!(facts, Some(Ok(facts)) if facts.trace_id != wanted) {
+            let session = self.session(wanted, &key.agent);
+            session.bytes += file.bytes;
+            session.files.push(file.key);
+        }
+        Ok(())
+    }
+
+    fn look_at_compacted(
+        &mut self,
+        key: DatasetKey,
+        pace: &mut dyn Pace,
+    ) -> Result<(), DatasetError> {
+        let Some(content) = self.reach.ask(pace, |dataset| dataset.get(&key))? else {
+            return Ok(());
+        };
+        for (trace_id, agent) in compacted::sessions_in(content, self.session_id) {
+            self.session(trace_id, &agent).compacted.push(key.clone());
+        }
+        Ok(())
+    }
+
+    fn session(&mut self, trace_id: String, agent: &str) -> &mut SessionInDataset {
+        let session = self.found.entry(trace_id.clone()).or_default();
+        if session.trace_id.is_empty() {
+            (session.trace_id, session.agent) = (trace_id, agent.to_owned());
+        }
+        session
+    }
+}
+
+/// Stores a note that a session must not be shipped again, takes its rows out of
+/// compacted files, and deletes its own files.
 ///
 /// # Errors
 /// If the dataset cannot be used; what was deleted stays deleted.
@@ -103,7 +143,15 @@ pub fn forget_in_dataset(
     let note = DatasetKey::parse(format!("{}{}", forgotten_prefix(), found.trace_id))
         .map_err(DatasetStoreError::failed)?;
     reach.ask(pace, |dataset| dataset.put_if_absent(&note, b""))?;
-    for key in &found.files {
+    for key in &found.compacted {
+        let Some(content) = reach.ask(pace, |dataset| dataset.get(key))? else { continue };
+        // Until the old file is deleted, rows are in both, and count once.
+        if let Some((key, rest)) = compacted::without(key, content, &found.trace_id)? {
+            reach.ask(pace, |dataset| dataset.put_if_absent(&key, &rest))?;
+        }
+        reach.ask(pace, |dataset| dataset.delete(key))?;
+    }
+    for key in found.files.iter().chain(&found.texts) {
         reach.ask(pace, |dataset| dataset.delete(key))?;
     }
     Ok(())

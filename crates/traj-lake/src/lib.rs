@@ -6,6 +6,7 @@
 //! ```text
 //! <root>/traj/v1/events/date=2026-11-18/agent=codex/<host12>-<session12>-<first>-r<revision>.parquet
 //! <root>/traj/v1/sessions/date=2026-11-18/agent=codex/<the same name>.parquet
+//! <root>/traj/v1/blobs/ab/<sha256>.zst
 //! ```
 //!
 //! A session is cut into *segments*: runs of consecutive events. Each is one
@@ -32,16 +33,25 @@
 //! of the first, even if an event of another day was added to it. The column
 //! `ts` is always right.
 //!
+//! # Long texts
+//!
+//! A text that its recorder kept as a blob is in a file of its own, compressed with
+//! zstd and named after its SHA-256, so that all sessions of all hosts share it. In
+//! the column `data`, a marker has its first 4 KiB as `preview`, and the file as
+//! `file`. Texts above 16 MiB have no file. Texts are stored before the rows that
+//! name them.
+//!
 //! # Columns
 //!
 //! Events have the columns of [`EventTable`](traj_export::EventTable), sessions
 //! those of [`SessionTable`](traj_export::SessionTable), both always have
 //! `host_id` and `revision`; the first number of the segment is `segment` in
 //! events and `first_seq` in sessions. Events are sorted by `seq`, which counts
-//! the events of a session from 1 without gaps; `event_id` is a digest of
-//! `session_id` and `seq`. **A row of sessions contains the totals from the
-//! first event to its `last_seq`: the row with the highest `first_seq`
-//! describes the whole session.** Never sum these rows.
+//! the events of a session from 1 without gaps; `trace_id`, a digest of `agent`
+//! and `session_id`, identifies a session of a host; `event_id` is made of
+//! `trace_id` and `seq`. **A row of sessions contains the totals from the first
+//! event to its `last_seq`: the row with the highest `first_seq` describes the
+//! whole session.** Never sum these rows.
 //!
 //! Each file states in the key-value metadata of Parquet, in decimal digits or
 //! hexadecimal ones:
@@ -60,6 +70,7 @@
 //! - `layout`: names of files, and reading them;
 //! - `root`: where a dataset is;
 //! - `stored_file`: the metadata of a file;
+//! - `packed_text`: long texts;
 //! - `ship`: stores sessions in a dataset, each event once;
 //! - `verify`: checks all files of a dataset;
 //! - `forget`: removes a session from one;
@@ -71,6 +82,7 @@ mod forget;
 mod layout;
 #[cfg(feature = "object-stores")]
 mod object_stores;
+mod packed_text;
 mod root;
 mod ship;
 mod stored_file;

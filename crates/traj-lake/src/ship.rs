@@ -10,12 +10,15 @@
 //! - `known`, `log`: what this host remembers of a session;
 //! - `reach`: calls of a dataset that may not answer;
 //! - `spool`: files that wait;
+//! - `drain`: sends them;
 //! - `pass`: one reading of a session;
 //! - `listing`: what a dataset has, if the log does not say it;
+//! - `retire`: files that were shipped as other sessions before;
 //! - `session`: a redacted session, as it is read;
 //! - `outcome`: what became of it.
 
 mod cut;
+mod drain;
 mod encode;
 mod known;
 mod listing;
@@ -23,6 +26,7 @@ mod log;
 mod outcome;
 mod pass;
 mod reach;
+mod retire;
 #[cfg(test)]
 mod schedule_tests;
 mod session;
@@ -31,7 +35,10 @@ mod spool;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-use traj_core::port::{DatasetStore, DatasetStoreError, LineLog, LineLogError, Stored};
+use traj_core::capture::BlobDigest;
+use traj_core::port::{
+    DatasetStore, DatasetStoreError, LineLog, LineLogError, RunningProcesses, Stored,
+};
 use traj_export::{Pace, ParquetError};
 
 pub use cut::SegmentLimits;
@@ -43,7 +50,7 @@ use reach::NoAnswer;
 pub(crate) use reach::Reach;
 pub use reach::{DatasetAway, DatasetError};
 pub use session::{BundleSession, SessionUnreadable, ShipSession};
-use spool::{Spool, WaitingSegment};
+use spool::Spool;
 
 use crate::forget::forgotten;
 use crate::{DamagedFile, HostId};
@@ -62,6 +69,9 @@ pub enum ShipError {
     /// Its rows cannot be written.
     #[error(transparent)]
     Encode(#[from] ParquetError),
+    /// A long text cannot be compressed.
+    #[error("a long text cannot be compressed")]
+    Compress(#[from] std::io::Error),
     /// The dataset cannot be used.
     #[error(transparent)]
     Dataset(#[from] DatasetStoreError),
@@ -98,6 +108,8 @@ pub struct ShipSetup<'a> {
     pub host: HostId,
     /// What this host remembers about this dataset.
     pub log: &'a dyn LineLog,
+    /// The processes that use the log.
+    pub processes: &'a dyn RunningProcesses,
     /// Where files wait that cannot be sent.
     pub spool: &'a dyn DatasetStore,
     /// How many bytes may wait.
@@ -135,9 +147,12 @@ pub struct Shipper<'a> {
     is_dry: bool,
     reach: Reach<'a>,
     log: ShipLog<'a>,
+    processes: &'a dyn RunningProcesses,
     spool: Spool<'a>,
     /// The sources that are there, if that is known.
     sources: HashSet<String>,
+    /// Long texts that this process stored in this round.
+    texts: HashSet<BlobDigest>,
     /// The sessions that the dataset must not have, as soon as they were read.
     forgotten: Option<BTreeSet<String>>,
 }
@@ -155,12 +170,22 @@ impl<'a> Shipper<'a> {
     /// # Errors
     /// If the log, the spool or the dataset cannot be used.
     pub fn open(setup: ShipSetup<'a>, pace: &mut dyn Pace) -> Result<Self, ShipError> {
-        let ShipSetup { dataset, host, log, spool, spool_bytes, limits, is_dry } = setup;
-        let log = ShipLog::read(log, is_dry)?;
+        let ShipSetup { dataset, host, log, processes, spool, spool_bytes, limits, is_dry } = setup;
+        let log = ShipLog::read(log, processes, is_dry)?;
         let spool = Spool::open(spool, spool_bytes).map_err(ShipError::Spool)?;
         let reach = Reach::new(dataset);
-        let (sources, forgotten) = (HashSet::new(), None);
-        let mut shipper = Self { host, limits, is_dry, reach, log, spool, sources, forgotten };
+        let mut shipper = Self {
+            host,
+            limits,
+            is_dry,
+            reach,
+            log,
+            processes,
+            spool,
+            sources: HashSet::new(),
+            texts: HashSet::new(),
+            forgotten: None,
+        };
         shipper.look_at_dataset(pace)?;
         Ok(shipper)
     }
@@ -178,6 +203,10 @@ impl<'a> Shipper<'a> {
     pub fn try_again(&mut self, pace: &mut dyn Pace) -> Result<(), ShipError> {
         self.reach.ask_again();
         self.forgotten = None;
+        self.texts.clear();
+        // Others may have shipped meanwhile.
+        self.log.read_again()?;
+        self.spool.look_again().map_err(ShipError::Spool)?;
         self.look_at_dataset(pace)
     }
 
@@ -234,40 +263,6 @@ impl<'a> Shipper<'a> {
         Ok(has_all.then_some(Standing::Unchanged))
     }
 
-    /// Sends what waits, oldest first, as far as the dataset can be reached.
-    ///
-    /// # Errors
-    /// If the dataset or the spool cannot be used.
-    pub fn drain(&mut self, pace: &mut dyn Pace) -> Result<Drained, ShipError> {
-        let mut drained = Drained::default();
-        while let Some((number, waiting)) = self.spool.oldest() {
-            if self.is_dry {
-                break;
-            }
-            let mut is_outdated = match self.is_forgotten(&waiting, pace) {
-                Ok(is_forgotten) => is_forgotten,
-                Err(NoAnswer::Away) => return Ok(drained),
-                Err(NoAnswer::Failed(error)) => return Err(error),
-            };
-            for key in &waiting.keys {
-                if is_outdated {
-                    break;
-                }
-                let content = self.spool.get(number, key).map_err(ShipError::Spool)?;
-                let Some(content) = content else { continue };
-                match self.store(key, &content, pace) {
-                    Ok(is_equal) => is_outdated = !is_equal,
-                    Err(NoAnswer::Away) => return Ok(drained),
-                    Err(NoAnswer::Failed(error)) => return Err(error),
-                }
-            }
-            self.spool.remove(number).map_err(ShipError::Spool)?;
-            drained.sent += u64::from(!is_outdated);
-            drained.outdated += u64::from(is_outdated);
-        }
-        Ok(drained)
-    }
-
     /// Ships the part of a session that the dataset does not have.
     ///
     /// # Errors
@@ -280,41 +275,38 @@ impl<'a> Shipper<'a> {
         tail: Tail,
         pace: &mut dyn Pace,
     ) -> Result<SessionShipped, ShipError> {
-        let attempt = pace.random().max(1);
         let mut report = SessionShipped::default();
         let mut logged = None;
         for _ in 0..MOST_PASSES {
             let mut pass =
-                Pass::new(self, session, &stamp.source, attempt, tail, &mut report, logged.take());
+                Pass::new(self, session, &stamp.source, tail, &mut report, logged.take());
             let end = pass.run(pace)?;
             let is_begun = pass.is_begun;
             let Some(mut state) = pass.into_logged() else { return Ok(report) };
             if report.is_forgotten {
-                self.finish(stamp, &state, &report, attempt)?;
+                self.finish(stamp, &state, &report)?;
                 return Ok(report);
             }
             match end {
-                PassEnd::Conflict => self.refresh(&report.session, &mut state, pace)?,
+                PassEnd::Conflict => self.refresh(&report.trace_id, &mut state, pace)?,
                 PassEnd::Done
-                    if is_begun && self.is_contested(&mut state, &report.session, pace)? => {}
+                    if is_begun && self.is_contested(&mut state, &report.trace_id, pace)? => {}
                 PassEnd::Done => {
-                    self.finish(stamp, &state, &report, attempt)?;
+                    let short = self.short(&report.trace_id);
+                    if let Some(former) = self.former_session(&stamp.source, &short)
+                        && !self.retire(&former, &report.session, pace)?
+                    {
+                        // The attempt stays open, so that this is done the next time.
+                        report.waiting += 1;
+                        return Ok(report);
+                    }
+                    self.finish(stamp, &state, &report)?;
                     return Ok(report);
                 }
             }
             logged = Some(state);
         }
         Err(ShipError::Contested)
-    }
-
-    /// Whether the session of waiting files must not be in the dataset.
-    fn is_forgotten(
-        &mut self,
-        waiting: &WaitingSegment,
-        pace: &mut dyn Pace,
-    ) -> Result<bool, NoAnswer> {
-        let forgotten = self.forgotten(pace)?;
-        Ok(waiting.keys.first().is_some_and(|key| is_any_of(forgotten, &key.name.session)))
     }
 
     /// The trace ids of the sessions that the dataset must not have.
@@ -332,15 +324,12 @@ impl<'a> Shipper<'a> {
         stamp: &SessionStamp,
         logged: &LoggedSession,
         report: &SessionShipped,
-        attempt: u64,
     ) -> Result<(), ShipError> {
-        let mut attempts: Vec<u64> = logged.attempts.iter().copied().collect();
-        if !attempts.contains(&attempt) {
-            attempts.push(attempt);
-        }
+        let mut ended = logged.ended.clone();
+        ended.insert(self.processes.own());
         let done = DoneLine {
-            session: self.short(&report.session),
-            attempts,
+            session: self.short(&report.trace_id),
+            attempts: ended.into_iter().collect(),
             source: stamp.source.clone(),
             stamp: stamp.stamp.clone(),
             is_open: report.held > 0,

@@ -91,7 +91,7 @@ impl SegmentFacts {
 
 /// Opens a file whose columns are where it states them. The reader relies on
 /// that, and panics otherwise.
-fn open(content: Bytes) -> Result<ParquetRecordBatchReaderBuilder<Bytes>, DamagedFile> {
+pub(crate) fn open(content: Bytes) -> Result<ParquetRecordBatchReaderBuilder<Bytes>, DamagedFile> {
     let length = i64::try_from(content.len()).unwrap_or(i64::MAX);
     let opened = ParquetRecordBatchReaderBuilder::try_new(content).map_err(|_| NOT_PARQUET)?;
     let is_inside = |column: &ColumnChunkMetaData| {

@@ -2,10 +2,12 @@
 //! is missing, and that the current rules find no secret.
 //!
 //! - `file`: one file;
+//! - `texts`: the files of long texts;
 //! - `coverage`: whether segments contain every event of a session once.
 
 mod coverage;
 mod file;
+mod texts;
 
 use std::ops::ControlFlow;
 
@@ -14,10 +16,11 @@ use traj_core::port::{DatasetFile, DatasetStore};
 use traj_core::redaction::Redactor;
 use traj_export::Pace;
 
-use crate::layout::{SegmentKey, Table};
+use crate::layout::{SegmentKey, Table, TextKey};
 use crate::ship::{DatasetError, Reach};
 use coverage::Coverage;
 use file::CheckedFile;
+use texts::Texts;
 
 /// At most this many problems and findings are listed.
 const MOST_LISTED: usize = 1_000;
@@ -40,6 +43,10 @@ pub struct DatasetReport {
     pub unfinished: u64,
     /// How many compacted files there are.
     pub compacted: u64,
+    /// How many long texts it has.
+    pub texts: u64,
+    /// How many of them no row names.
+    pub unused_texts: u64,
     /// The first problems.
     pub problems: Vec<DatasetProblem>,
     /// How many further problems there are.
@@ -68,7 +75,7 @@ pub struct DatasetProblem {
 pub struct DatasetFinding {
     /// The file.
     pub file: String,
-    /// The number of the event; `None` if it is in a row of totals.
+    /// The number of the event; `None` in a row of totals or a long text.
     pub seq: Option<u64>,
     /// The column.
     pub column: String,
@@ -107,17 +114,9 @@ pub fn verify_dataset(
 ) -> Result<DatasetReport, DatasetError> {
     let mut reach = Reach::new(dataset);
     let (mut report, mut coverage) = (DatasetReport::default(), Coverage::default());
+    let mut texts = Texts::default();
     for table in Table::ALL {
-        let mut files: Vec<DatasetFile> = Vec::new();
-        reach.ask(pace, |dataset| {
-            files.clear();
-            dataset.list(&table.prefix(), &mut |file| {
-                files.push(file);
-                ControlFlow::Continue(())
-            })
-        })?;
-        files.sort_by(|one, other| one.key.cmp(&other.key));
-        for file in files {
+        for file in list(&mut reach, &table.prefix(), pace)? {
             let content = reach.ask(pace, |dataset| dataset.get(&file.key))?;
             // Somebody deleted it meanwhile, as a compaction does.
             let Some(content) = content else { continue };
@@ -130,6 +129,7 @@ pub fn verify_dataset(
             match CheckedFile::read(name, table, key.as_ref(), Bytes::from(content), redactor) {
                 Ok(checked) => {
                     checked.findings.into_iter().for_each(|finding| report.add_finding(finding));
+                    texts.add_named(name, checked.texts);
                     coverage.add(checked.rows);
                 }
                 Err(damage) => report.add_problem(DatasetProblem {
@@ -141,5 +141,31 @@ pub fn verify_dataset(
         }
     }
     coverage.finish(&mut report);
+    for file in list(&mut reach, &TextKey::prefix(), pace)? {
+        let content = reach.ask(pace, |dataset| dataset.get(&file.key))?;
+        let Some(content) = content else { continue };
+        progress(content.len() as u64);
+        report.bytes += content.len() as u64;
+        texts.check(file.key.as_str(), &content, redactor, &mut report);
+    }
+    texts.finish(&mut report);
     Ok(report)
+}
+
+/// The files below a place, in order.
+fn list(
+    reach: &mut Reach<'_>,
+    prefix: &str,
+    pace: &mut dyn Pace,
+) -> Result<Vec<DatasetFile>, DatasetError> {
+    let mut files: Vec<DatasetFile> = Vec::new();
+    reach.ask(pace, |dataset| {
+        files.clear();
+        dataset.list(prefix, &mut |file| {
+            files.push(file);
+            ControlFlow::Continue(())
+        })
+    })?;
+    files.sort_by(|one, other| one.key.cmp(&other.key));
+    Ok(files)
 }

@@ -3,14 +3,9 @@
 use std::fmt;
 
 use traj_core::port::{DatasetKey, DatasetKeyError};
+use traj_export::agent_name;
 
 use super::{Day, LAYOUT, SegmentName};
-
-/// The longest name of a program's directory.
-const LONGEST_AGENT: usize = 64;
-
-/// The program of a session that states none.
-const UNKNOWN: &str = "unknown";
 
 /// A table of the dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +47,7 @@ pub(crate) struct SegmentFolder {
 impl SegmentFolder {
     /// The directory of segments of this program.
     pub(crate) fn new(day: Day, agent: Option<&str>) -> Self {
-        Self { day, agent: folder_of(agent) }
+        Self { day, agent: agent_name(agent) }
     }
 
     /// Reads what [`fmt::Display`] writes.
@@ -60,7 +55,12 @@ impl SegmentFolder {
         let (day, agent) = text.split_once('/')?;
         let day = Day::parse(day.strip_prefix("date=")?)?;
         let agent = agent.strip_prefix("agent=")?;
-        (folder_of(Some(agent)) == agent).then(|| Self { day, agent: agent.to_owned() })
+        (agent_name(Some(agent)) == agent).then(|| Self { day, agent: agent.to_owned() })
+    }
+
+    /// The program, as the directory is called.
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
     }
 
     /// The key of a file in it.
@@ -98,7 +98,7 @@ impl SegmentKey {
     /// The key of a segment of this program.
     #[must_use]
     pub fn new(table: Table, day: Day, agent: Option<&str>, name: SegmentName) -> Self {
-        Self { table, day, agent: folder_of(agent), name }
+        Self { table, day, agent: agent_name(agent), name }
     }
 
     /// The key of the same segment in another table.
@@ -148,21 +148,6 @@ impl fmt::Display for SegmentKey {
     }
 }
 
-/// The name of a program's directory: lower case letters, digits and hyphens.
-fn folder_of(agent: Option<&str>) -> String {
-    let mut folder = String::new();
-    for letter in agent.unwrap_or_default().chars().take(LONGEST_AGENT) {
-        let letter = letter.to_ascii_lowercase();
-        if letter.is_ascii_alphanumeric() {
-            folder.push(letter);
-        } else if !folder.is_empty() && !folder.ends_with('-') {
-            folder.push('-');
-        }
-    }
-    let folder = folder.trim_end_matches('-');
-    if folder.is_empty() { UNKNOWN.to_owned() } else { folder.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -171,7 +156,7 @@ mod tests {
     use crate::HostId;
 
     fn key(agent: Option<&str>) -> SegmentKey {
-        let name = SegmentName::new(&HostId::of(&[0; 32], "h"), "s", 1, 1);
+        let name = SegmentName::new(&HostId::of(&[0; 32], "h"), "0123456789abcdef", 1, 1);
         SegmentKey::new(Table::Events, Day::default(), agent, name)
     }
 
@@ -211,7 +196,7 @@ mod tests {
             revision in 1..u32::MAX,
         ) {
             let at = traj_core::timestamp::UnixMillis::new(days * 86_400_000);
-            let name = SegmentName::new(&HostId::of(&[0; 32], "h"), "s", first, revision);
+            let name = SegmentName::new(&HostId::of(&[0; 32], "h"), "0123456789abcdef", first, revision);
             for table in Table::ALL {
                 let key = SegmentKey::new(table, Day::of(at), agent.as_deref(), name.clone());
                 prop_assert_eq!(SegmentKey::parse(&key.to_string()), Some(key.clone()));

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
-use traj_export::trace_id;
 
 /// How many digits of a digest are part of a name.
 const SHORT: usize = 12;
@@ -45,11 +44,11 @@ pub struct SegmentName {
 }
 
 impl SegmentName {
-    /// The name of a segment.
+    /// The name of a segment of the session with this trace id.
     #[must_use]
-    pub fn new(host: &HostId, session_id: &str, first: u64, revision: u32) -> Self {
+    pub fn new(host: &HostId, trace_id: &str, first: u64, revision: u32) -> Self {
         let short = |text: &str| text.chars().take(SHORT).collect::<String>();
-        let (host, session) = (short(host.as_str()), short(&trace_id(session_id)));
+        let (host, session) = (short(host.as_str()), short(trace_id));
         Self { host, session, first, revision }
     }
 
@@ -102,7 +101,7 @@ mod tests {
     #[test]
     fn a_name_states_host_session_position_and_revision() {
         let host = HostId::of(&[7; 32], "build-17");
-        let name = SegmentName::new(&host, "s1", 4_097, 2);
+        let name = SegmentName::new(&host, &"0".repeat(32), 4_097, 2);
         let text = name.to_string();
         assert!(host.as_str().starts_with(&name.host) && text.ends_with("-4097-r2.parquet"));
         assert_eq!(SegmentName::parse(&text), Some(name.clone()));

@@ -1,7 +1,7 @@
 //! A segment as two Parquet files.
 
 use sha2::{Digest as _, Sha256};
-use traj_export::{EventTable, ParquetError, RowsDigest, SessionTable};
+use traj_export::{EventTable, ParquetError, RowsDigest, SealedEvents, SessionTable};
 
 use super::cut::Segment;
 use crate::stored_file::{LAYOUT_VERSION, pair};
@@ -10,9 +10,10 @@ use crate::{HostId, Table};
 /// A segment with its digests, by which it is compared with a stored one.
 #[derive(Debug)]
 pub(super) struct SealedSegment {
-    pub(super) segment: Segment,
-    /// The digest of the rows of each table.
-    rows: [String; 2],
+    segment: Segment,
+    events: SealedEvents,
+    /// The digest of the row of totals.
+    totals_digest: String,
     /// The digest of the rows of both tables.
     pub(super) digest: String,
 }
@@ -32,20 +33,21 @@ impl SealedSegment {
             row.segment = Some(first);
         }
         segment.totals.host_id = Some(host.as_str().to_owned());
-        let events = RowsDigest::of_events(&segment.rows)?;
-        let sessions = RowsDigest::of_sessions(std::slice::from_ref(&segment.totals))?;
-        let digest = digest_of(&events, &sessions);
-        Ok(Self { segment, rows: [events, sessions], digest })
+        let events = SealedEvents::of(std::mem::take(&mut segment.rows))?;
+        let totals_digest = RowsDigest::of_sessions(std::slice::from_ref(&segment.totals))?;
+        let digest = digest_of(events.digest(), &totals_digest);
+        Ok(Self { segment, events, totals_digest, digest })
     }
 
     /// The files of a revision, in the order in which they are stored: the row of
     /// totals makes a segment count. An empty segment has no file of events.
     pub(super) fn files(self, revision: u32) -> Result<Vec<(Table, Vec<u8>)>, ParquetError> {
-        let Self { segment, rows: [events_digest, sessions_digest], digest } = self;
-        let Segment { first, last, rows, mut totals, .. } = segment;
+        let Self { segment, events, totals_digest, digest } = self;
+        let Segment { first, last, mut totals, .. } = segment;
         let numbers = [first, last, u64::from(revision)].map(|number| number.to_string());
         let [first, last, revision_text] = &numbers;
         let trace_id = totals.trace_id.clone();
+        let events_digest = events.digest().to_owned();
         let pairs = |rows_digest| {
             [
                 (pair::LAYOUT, LAYOUT_VERSION),
@@ -59,18 +61,15 @@ impl SealedSegment {
         };
         let revision = i32::try_from(revision).ok();
         let mut files = Vec::new();
-        if !rows.is_empty() {
+        if !events.is_empty() {
             let mut content = Vec::new();
             let mut table = EventTable::new(&mut content, &pairs(&events_digest))?;
-            for mut row in rows {
-                row.revision = revision;
-                table.push(row)?;
-            }
+            table.push_sealed(events, revision)?;
             table.finish()?;
             files.push((Table::Events, content));
         }
         let mut content = Vec::new();
-        let mut table = SessionTable::new(&mut content, &pairs(&sessions_digest))?;
+        let mut table = SessionTable::new(&mut content, &pairs(&totals_digest))?;
         totals.revision = revision;
         table.push(std::slice::from_ref(&totals))?;
         table.finish()?;

@@ -14,6 +14,13 @@ pub(super) struct KnownSegment {
     pub(super) folder: SegmentFolder,
 }
 
+impl KnownSegment {
+    /// The segment with the highest rank counts.
+    pub(super) fn rank(&self) -> (u32, String) {
+        (self.revision, self.folder.to_string())
+    }
+}
+
 /// The segments of a session, by their first event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownSegments {

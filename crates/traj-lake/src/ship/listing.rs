@@ -8,7 +8,7 @@ use traj_core::port::{DatasetKey, DatasetStoreError, Stored};
 use traj_export::Pace;
 
 use super::known::KnownSegment;
-use super::log::LoggedSession;
+use super::log::{LISTED, LogLine, LoggedSession};
 use super::reach::NoAnswer;
 use super::{ShipError, Shipper};
 use crate::layout::{LAYOUT, SegmentFolder, SegmentKey, SegmentName, Table};
@@ -21,8 +21,8 @@ pub(super) fn digest_in(content: Vec<u8>) -> Option<String> {
 
 impl Shipper<'_> {
     /// A session as it is called in file names.
-    pub(super) fn short(&self, session: &str) -> String {
-        SegmentName::new(&self.host, session, 1, 1).session
+    pub(super) fn short(&self, trace_id: &str) -> String {
+        SegmentName::new(&self.host, trace_id, 1, 1).session
     }
 
     /// Checks that the log is about this dataset, and begins a new one if it is
@@ -83,6 +83,22 @@ impl Shipper<'_> {
         Ok(sessions)
     }
 
+    /// What the log says of a session, and which attempts at it are over: those of
+    /// processes that have ended. What one of them did last may have been written
+    /// since the log was read, so it is read again.
+    pub(super) fn read_logged(&mut self, short: &str) -> Result<LoggedSession, ShipError> {
+        let own = self.processes.own();
+        let is_over = |attempt: &u64| {
+            *attempt == own || *attempt == LISTED || !self.processes.is_running(*attempt)
+        };
+        let ended: BTreeSet<u64> =
+            self.log.session(short).attempts.into_iter().filter(is_over).collect();
+        if ended.iter().any(|attempt| ![own, LISTED].contains(attempt)) {
+            self.log.read_again()?;
+        }
+        Ok(LoggedSession { ended, ..self.log.session(short) })
+    }
+
     /// The files of segments whose key begins like this.
     fn list(&mut self, prefix: &str, pace: &mut dyn Pace) -> Result<Vec<SegmentKey>, NoAnswer> {
         self.reach.call(pace, |dataset| {
@@ -98,11 +114,11 @@ impl Shipper<'_> {
     /// The rows of totals of a session, in the directories that it uses.
     fn list_session(
         &mut self,
-        session: &str,
+        trace_id: &str,
         folders: &BTreeSet<SegmentFolder>,
         pace: &mut dyn Pace,
     ) -> Result<Vec<SegmentKey>, NoAnswer> {
-        let name = SegmentName::new(&self.host, session, 1, 1);
+        let name = SegmentName::new(&self.host, trace_id, 1, 1);
         let mut found = Vec::new();
         for folder in folders {
             let prefix = folder.key(Table::Sessions, name.clone()).session_prefix();
@@ -115,11 +131,11 @@ impl Shipper<'_> {
     /// the log has to suffice.
     pub(super) fn refresh(
         &mut self,
-        session: &str,
+        trace_id: &str,
         logged: &mut LoggedSession,
         pace: &mut dyn Pace,
     ) -> Result<(), ShipError> {
-        match self.learn(session, logged, pace) {
+        match self.learn(trace_id, logged, pace) {
             Ok(()) | Err(NoAnswer::Away) => Ok(()),
             Err(NoAnswer::Failed(error)) => Err(error),
         }
@@ -127,11 +143,12 @@ impl Shipper<'_> {
 
     fn learn(
         &mut self,
-        session: &str,
+        trace_id: &str,
         logged: &mut LoggedSession,
         pace: &mut dyn Pace,
     ) -> Result<(), NoAnswer> {
-        let stored = self.list_session(session, &logged.folders, pace)?;
+        let stored = self.list_session(trace_id, &logged.folders, pace)?;
+        let mut learned = Vec::new();
         for (first, key) in newest(stored) {
             logged.known.note_used(first, key.name.revision);
             let known = logged.known.segments.get(&first);
@@ -153,9 +170,17 @@ impl Shipper<'_> {
                 digest: facts.map(|facts| facts.digest).unwrap_or_default(),
                 folder: SegmentFolder::of(&key),
             };
+            learned.push(LogLine::Segment {
+                session: key.name.session.clone(),
+                first,
+                last: segment.last,
+                revision: segment.revision,
+                digest: segment.digest.clone(),
+                folder: segment.folder.to_string(),
+            });
             logged.known.put(first, segment);
         }
-        Ok(())
+        Ok(self.log.append(learned)?)
     }
 
     /// Whether the dataset has unknown files of a session. If so, they become
@@ -163,14 +188,14 @@ impl Shipper<'_> {
     pub(super) fn is_contested(
         &mut self,
         logged: &mut LoggedSession,
-        session: &str,
+        trace_id: &str,
         pace: &mut dyn Pace,
     ) -> Result<bool, ShipError> {
         if self.is_dry {
             return Ok(false);
         }
         let before = logged.known.segments.clone();
-        self.refresh(session, logged, pace)?;
+        self.refresh(trace_id, logged, pace)?;
         Ok(before != logged.known.segments)
     }
 }

@@ -3,13 +3,15 @@
 //!
 //! A process records each step before it takes it, and again when it is done. A
 //! session with a step that was begun but not done is compared with the dataset
-//! before it is trusted again.
+//! before it is trusted again. Only the process of the step, or one that compared
+//! after that process had ended, may record that it is done: a running process may
+//! still store something.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
-use traj_core::port::{LineLog, LineLogError};
+use traj_core::port::{LineLog, LineLogError, RunningProcesses};
 
 use super::known::{KnownSegment, KnownSegments};
 use crate::layout::SegmentFolder;
@@ -17,13 +19,17 @@ use crate::layout::SegmentFolder;
 /// A log with more lines than this, and twice as many as are needed, is rewritten.
 const MANY_LINES: u64 = 1_000;
 
+/// The attempt of a process that did nothing but list the dataset.
+pub(super) const LISTED: u64 = 0;
+
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "kebab-case")]
 pub(super) enum LogLine {
     /// Listed the sessions of this host in the dataset.
     Listed { dataset: String },
-    /// Began to store files of a session in these directories.
+    /// Began to store files of a session in these directories. The attempt is the
+    /// number of the process.
     Begin { session: String, attempt: u64, folders: Vec<String> },
     /// Stored a segment.
     Segment {
@@ -44,7 +50,7 @@ pub(super) enum LogLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DoneLine {
     pub(super) session: String,
-    /// The attempts that are over.
+    /// The attempts that are over, and were compared with the dataset.
     pub(super) attempts: Vec<u64>,
     /// Where the session is, and what its files looked like.
     pub(super) source: String,
@@ -65,6 +71,8 @@ pub(super) struct LoggedSession {
     pub(super) folders: BTreeSet<SegmentFolder>,
     /// Attempts that did not end.
     pub(super) attempts: BTreeSet<u64>,
+    /// Those of them whose processes do nothing more.
+    pub(super) ended: BTreeSet<u64>,
     pub(super) done: Option<DoneLine>,
 }
 
@@ -80,6 +88,7 @@ impl LoggedSession {
 #[derive(Debug)]
 pub(super) struct ShipLog<'a> {
     log: &'a dyn LineLog,
+    processes: &'a dyn RunningProcesses,
     /// Whether lines are kept in memory only.
     is_dry: bool,
     dataset: Option<String>,
@@ -91,31 +100,52 @@ pub(super) struct ShipLog<'a> {
 
 impl<'a> ShipLog<'a> {
     /// Reads the log. A log with an invalid line is ignored.
-    pub(super) fn read(log: &'a dyn LineLog, is_dry: bool) -> Result<Self, LineLogError> {
+    pub(super) fn read(
+        log: &'a dyn LineLog,
+        processes: &'a dyn RunningProcesses,
+        is_dry: bool,
+    ) -> Result<Self, LineLogError> {
         let mut read = Self {
             log,
+            processes,
             is_dry,
             dataset: None,
             sessions: HashMap::new(),
             sources: HashMap::new(),
             dropped: 0,
         };
+        let lines = read.read_lines()?;
+        if lines > MANY_LINES && lines > 2 * read.needed() && !is_dry {
+            read.rewrite()?;
+        }
+        Ok(read)
+    }
+
+    /// Reads what other processes wrote.
+    pub(super) fn read_again(&mut self) -> Result<(), LineLogError> {
+        if !self.is_dry {
+            self.read_lines()?;
+        }
+        Ok(())
+    }
+
+    /// Reads all lines, and counts them.
+    fn read_lines(&mut self) -> Result<u64, LineLogError> {
+        (self.dataset, self.dropped) = (None, 0);
+        (self.sessions, self.sources) = (HashMap::new(), HashMap::new());
         let (mut lines, mut is_damaged) = (0, false);
-        log.read(&mut |line| {
+        self.log.read(&mut |line| {
             lines += 1;
             match serde_json::from_slice(line) {
-                Ok(line) => read.take(line),
+                Ok(line) => self.take(line),
                 Err(_) => is_damaged = true,
             }
             ControlFlow::Continue(())
         })?;
         if is_damaged {
-            read.dataset = None;
+            self.dataset = None;
         }
-        if lines > MANY_LINES && lines > 2 * read.needed() && !is_dry {
-            read.rewrite()?;
-        }
-        Ok(read)
+        Ok(lines)
     }
 
     /// Whether the log is about this dataset, and complete.
@@ -149,16 +179,22 @@ impl<'a> ShipLog<'a> {
         dataset: &str,
         sessions: BTreeMap<String, BTreeSet<SegmentFolder>>,
     ) -> Result<(), LineLogError> {
-        if !self.is_dry {
-            self.log.retain(&mut |_| false)?;
-        }
+        let dropped = self.dropped;
         (self.sessions, self.sources) = (HashMap::new(), HashMap::new());
+        if !self.is_dry {
+            // Another process may be at work since the listing.
+            self.log.retain(&mut |line| {
+                matches!(serde_json::from_slice(line), Ok(LogLine::Begin { .. }))
+            })?;
+            self.read_lines()?;
+        }
+        self.dropped = 0;
         let begun = sessions.into_iter().map(|(session, folders)| LogLine::Begin {
             session,
-            attempt: 0,
+            attempt: LISTED,
             folders: folders.iter().map(ToString::to_string).collect(),
         });
-        let dropped = Some(LogLine::Dropped { segments: std::mem::take(&mut self.dropped) });
+        let dropped = Some(LogLine::Dropped { segments: dropped });
         let listed = LogLine::Listed { dataset: dataset.to_owned() };
         self.append(begun.chain(dropped).chain([listed]).collect())
     }
@@ -176,7 +212,16 @@ impl<'a> ShipLog<'a> {
                 let Some(folder) = SegmentFolder::parse(&folder) else { return };
                 let session = self.sessions.entry(session).or_default();
                 session.folders.insert(folder.clone());
-                session.known.put(first, KnownSegment { last, revision, digest, folder });
+                let known = KnownSegment { last, revision, digest, folder };
+                // Lines of several processes are not in the order of revisions.
+                let is_newer = session
+                    .known
+                    .segments
+                    .get(&first)
+                    .is_none_or(|older| older.rank() <= known.rank());
+                if is_newer {
+                    session.known.put(first, known);
+                }
             }
             LogLine::Done(done) => {
                 self.sources.insert(done.source.clone(), done.session.clone());
@@ -198,19 +243,30 @@ impl<'a> ShipLog<'a> {
         self.sessions.values().map(of_session).sum::<u64>() + 2
     }
 
-    /// Drops the lines that later ones replace.
-    fn rewrite(&self) -> Result<(), LineLogError> {
-        self.log.retain(&mut |line| match serde_json::from_slice(line) {
-            Ok(LogLine::Segment { session, first, revision, digest, .. }) => {
-                let known = self.sessions.get(&session);
-                known
-                    .and_then(|session| session.known.segments.get(&first))
-                    .is_some_and(|known| (known.revision, &known.digest) == (revision, &digest))
+    /// Drops the lines that later ones replace, and none that another process may
+    /// have written since.
+    fn rewrite(&mut self) -> Result<(), LineLogError> {
+        let mut ended = HashSet::new();
+        self.log.read(&mut |line| {
+            if let Ok(LogLine::Begin { attempt, .. }) = serde_json::from_slice(line) {
+                ended.insert(attempt);
             }
-            Ok(LogLine::Begin { session, attempt, .. }) => self
-                .sessions
-                .get(&session)
-                .is_some_and(|session| session.attempts.contains(&attempt)),
+            ControlFlow::Continue(())
+        })?;
+        ended.retain(|attempt| !self.processes.is_running(*attempt));
+        // From now on, no line of these processes is added.
+        self.read_lines()?;
+        self.log.retain(&mut |line| match serde_json::from_slice(line) {
+            Ok(LogLine::Segment { session, first, revision, .. }) => {
+                let known = self.sessions.get(&session);
+                let known = known.and_then(|session| session.known.segments.get(&first));
+                known.is_none_or(|known| known.revision <= revision)
+            }
+            Ok(LogLine::Begin { session, attempt, .. }) => {
+                let known = self.sessions.get(&session);
+                let is_open = known.is_some_and(|session| session.attempts.contains(&attempt));
+                is_open || !ended.contains(&attempt)
+            }
             Ok(LogLine::Done(done)) => self
                 .sessions
                 .get(&done.session)

@@ -6,6 +6,8 @@
 pub struct SessionShipped {
     /// The session's id.
     pub session: String,
+    /// Names the session across hosts.
+    pub trace_id: String,
     /// How many events it has.
     pub events: u64,
     /// How many of its segments the dataset had already.

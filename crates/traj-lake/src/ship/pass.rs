@@ -1,9 +1,11 @@
 //! Reads a session once, and stores what the dataset lacks.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use traj_core::capture::BlobDigest;
 use traj_core::timestamp::UnixMillis;
-use traj_export::{EventRow, NextEvent, Pace, SessionRow, StatedTotals};
+use traj_export::{EventRow, NextEvent, Pace, SessionRow, StatedTotals, long_texts_in};
 
 use super::cut::{Collected, Cutter, Segment};
 use super::encode::SealedSegment;
@@ -12,7 +14,8 @@ use super::log::{LogLine, LoggedSession};
 use super::reach::NoAnswer;
 use super::{SessionShipped, ShipError, ShipSession, Shipper, Tail};
 use crate::Day;
-use crate::layout::{SegmentFolder, SegmentKey, SegmentName};
+use crate::layout::{SegmentFolder, SegmentKey, SegmentName, TextKey};
+use crate::packed_text::pack;
 
 /// How a reading ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +32,6 @@ pub(super) struct Pass<'p, 'a> {
     shipper: &'p mut Shipper<'a>,
     session: &'p dyn ShipSession,
     source: &'p str,
-    attempt: u64,
     tail: Tail,
     report: &'p mut SessionShipped,
     /// What is known of the session, as soon as its id is known.
@@ -60,7 +62,6 @@ impl<'p, 'a> Pass<'p, 'a> {
         shipper: &'p mut Shipper<'a>,
         session: &'p dyn ShipSession,
         source: &'p str,
-        attempt: u64,
         tail: Tail,
         report: &'p mut SessionShipped,
         logged: Option<LoggedSession>,
@@ -69,18 +70,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         report.unchanged = 0;
         report.held = 0;
         let (is_begun, cutter, last_totals) = (false, None, None);
-        Self {
-            shipper,
-            session,
-            source,
-            attempt,
-            tail,
-            report,
-            logged,
-            is_begun,
-            cutter,
-            last_totals,
-        }
+        Self { shipper, session, source, tail, report, logged, is_begun, cutter, last_totals }
     }
 
     /// What is known now; `None` if the session has no events.
@@ -143,9 +133,10 @@ impl<'p, 'a> Pass<'p, 'a> {
     /// Looks up the session of the first event.
     fn begin_reading(&mut self, row: &EventRow, pace: &mut dyn Pace) -> Result<(), Stop> {
         self.report.session.clone_from(&row.session_id);
-        let short = self.shipper.short(&row.session_id);
+        self.report.trace_id.clone_from(&row.trace_id);
+        let short = self.shipper.short(&row.trace_id);
         if self.logged.is_none() {
-            let mut logged = self.shipper.log.session(&short);
+            let mut logged = self.shipper.read_logged(&short)?;
             let is_of_other = logged.done.as_ref().is_some_and(|done| {
                 done.source != self.source && self.shipper.sources.contains(&done.source)
             });
@@ -153,7 +144,7 @@ impl<'p, 'a> Pass<'p, 'a> {
                 return Err(ShipError::SameSession.into());
             }
             if !logged.is_settled() {
-                self.shipper.refresh(&row.session_id, &mut logged, pace)?;
+                self.shipper.refresh(&row.trace_id, &mut logged, pace)?;
             }
             self.logged = Some(logged);
         }
@@ -193,6 +184,8 @@ impl<'p, 'a> Pass<'p, 'a> {
         let (first, last) = (segment.first, segment.last);
         let agent = segment.rows.first().and_then(|row| row.agent.clone());
         let folder = SegmentFolder::new(segment.day, agent.as_deref());
+        let texts: BTreeSet<BlobDigest> =
+            segment.rows.iter().flat_map(|row| long_texts_in(&row.data)).collect();
         let sealed = SealedSegment::new(segment, &self.shipper.host)?;
         let digest = sealed.digest.clone();
         let Some(logged) = &self.logged else { return Ok(()) };
@@ -208,14 +201,14 @@ impl<'p, 'a> Pass<'p, 'a> {
         }
         let folder = known.map_or(folder, |known| known.folder.clone());
         let revision = logged.known.next_revision(first);
-        let name = SegmentName::new(&self.shipper.host, &self.report.session, first, revision);
+        let name = SegmentName::new(&self.shipper.host, &self.report.trace_id, first, revision);
         let files: Vec<(SegmentKey, Vec<u8>)> = sealed
             .files(revision)?
             .into_iter()
             .map(|(table, content)| (folder.key(table, name.clone()), content))
             .collect();
         let bytes: u64 = files.iter().map(|(_, content)| content.len() as u64).sum();
-        let stored = self.store(&files, &folder, pace);
+        let stored = self.store(&files, &texts, &folder, pace);
         if let (Err(Stop::Conflict), Some(logged)) = (&stored, &mut self.logged) {
             // Somebody else began this revision, with other rows.
             logged.known.note_used(first, revision);
@@ -230,7 +223,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         if is_stored {
             self.report.stored += 1;
             self.report.bytes += bytes;
-            let (session, folder) = (self.shipper.short(&self.report.session), folder.to_string());
+            let (session, folder) = (self.shipper.short(&self.report.trace_id), folder.to_string());
             let line = LogLine::Segment { session, first, last, revision, digest, folder };
             self.shipper.log.append(vec![line])?;
         } else {
@@ -243,6 +236,7 @@ impl<'p, 'a> Pass<'p, 'a> {
     fn store(
         &mut self,
         files: &[(SegmentKey, Vec<u8>)],
+        texts: &BTreeSet<BlobDigest>,
         folder: &SegmentFolder,
         pace: &mut dyn Pace,
     ) -> Result<bool, Stop> {
@@ -250,18 +244,48 @@ impl<'p, 'a> Pass<'p, 'a> {
             return Ok(true);
         }
         self.state_intent(folder)?;
+        for digest in texts {
+            match self.store_text(digest, pace) {
+                Ok(()) => {}
+                Err(NoAnswer::Away) => {
+                    self.wait(files, texts)?;
+                    return Ok(false);
+                }
+                Err(NoAnswer::Failed(error)) => return Err(error.into()),
+            }
+        }
         for (key, content) in files {
             match self.shipper.store(key, content, pace) {
                 Ok(true) => {}
                 Ok(false) => return Err(Stop::Conflict),
                 Err(NoAnswer::Away) => {
-                    self.wait(files)?;
+                    self.wait(files, texts)?;
                     return Ok(false);
                 }
                 Err(NoAnswer::Failed(error)) => return Err(error.into()),
             }
         }
         Ok(true)
+    }
+
+    /// Stores a long text, unless this process did it in this round.
+    fn store_text(&mut self, digest: &BlobDigest, pace: &mut dyn Pace) -> Result<(), NoAnswer> {
+        if self.shipper.texts.contains(digest) {
+            return Ok(());
+        }
+        let Some(content) = self.packed(digest)? else { return Ok(()) };
+        self.shipper.store_text(&TextKey(digest.clone()), &content, pace)?;
+        self.shipper.texts.insert(digest.clone());
+        Ok(())
+    }
+
+    /// The file of a long text; `None` if the session does not have it.
+    fn packed(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, ShipError> {
+        let Some(text) = self.session.long_text(digest)? else { return Ok(None) };
+        if BlobDigest::of(&text) != *digest {
+            return Ok(None);
+        }
+        Ok(Some(pack(&text)?))
     }
 
     /// Records a step before it is taken.
@@ -272,18 +296,29 @@ impl<'p, 'a> Pass<'p, 'a> {
             return Ok(());
         }
         self.is_begun = true;
-        logged.attempts.insert(self.attempt);
+        let attempt = self.shipper.processes.own();
+        logged.attempts.insert(attempt);
         let line = LogLine::Begin {
-            session: self.shipper.short(&self.report.session),
-            attempt: self.attempt,
+            session: self.shipper.short(&self.report.trace_id),
+            attempt,
             folders: vec![folder.to_string()],
         };
         Ok(self.shipper.log.append(vec![line])?)
     }
 
     /// Keeps files until the dataset can be reached.
-    fn wait(&mut self, files: &[(SegmentKey, Vec<u8>)]) -> Result<(), Stop> {
-        let dropped = self.shipper.spool.add(files).map_err(ShipError::Spool)?;
+    fn wait(
+        &mut self,
+        files: &[(SegmentKey, Vec<u8>)],
+        texts: &BTreeSet<BlobDigest>,
+    ) -> Result<(), Stop> {
+        let mut packed = Vec::new();
+        for digest in texts {
+            if let Some(content) = self.packed(digest)? {
+                packed.push((TextKey(digest.clone()), content));
+            }
+        }
+        let dropped = self.shipper.spool.add(files, &packed).map_err(ShipError::Spool)?;
         if dropped > 0 {
             self.shipper.log.append(vec![LogLine::Dropped { segments: dropped }])?;
         }

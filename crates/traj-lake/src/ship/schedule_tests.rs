@@ -2,8 +2,10 @@
 //! dataset exactly once, and the bytes are those that a fresh host would write.
 //!
 //! - `model`: a session, a log and a clock that fail;
+//! - `known`: schedules that once went wrong;
 //! - `s3`: the same schedules on a server that speaks S3.
 
+mod known;
 mod model;
 #[cfg(feature = "object-stores")]
 mod s3;
@@ -20,7 +22,7 @@ use arrow_array::types::Int64Type;
 use bytes::Bytes;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use traj_core::memory::{DatasetCall, DatasetFault, FailingDataset, MemoryDataset};
+use traj_core::memory::{DatasetCall, DatasetFault, FailingDataset, MemoryDataset, MemoryProcess};
 use traj_core::port::DatasetKey;
 use traj_export::StatedTotals as _;
 
@@ -42,6 +44,8 @@ struct World {
     states: Vec<State>,
     numbers: RefCell<Numbers>,
     runs: Cell<u64>,
+    /// Knows which processes are running.
+    init: MemoryProcess,
 }
 
 fn host() -> HostId {
@@ -63,6 +67,7 @@ impl World {
             states: vec![first, second],
             numbers: RefCell::new(numbers),
             runs: Cell::new(0),
+            init: MemoryProcess::first(),
         }
     }
 
@@ -80,7 +85,8 @@ impl World {
         let one_in = [1_000, 10, 4, 2][self.below(4) as usize];
         let mut numbers = Numbers(self.below(u64::MAX));
         let disk = Arc::clone(&self.disk);
-        let others = self.nested();
+        let process = self.init.another();
+        let others = self.nested(process.another());
         let (dying, mut calls) = (Arc::clone(&life), 0);
         let nested_at = self.below(30);
         let faults = move |_: DatasetCall| {
@@ -113,11 +119,11 @@ impl World {
         let log = MortalLog { lines: Arc::clone(&state.log), life };
         let tail = if self.below(2) == 0 { Tail::Ship } else { Tail::ShipIfEnded };
         // What becomes of it is looked at in the end.
-        let _outcome = self.run(&dataset, &log, &spool, tail);
+        let _outcome = self.run(&process, &dataset, &log, &spool, tail);
     }
 
     /// Another process ships completely, in the middle of a call of the first.
-    fn nested(&self) -> impl Fn(&mut Numbers) + Send + 'static {
+    fn nested(&self, process: MemoryProcess) -> impl Fn(&mut Numbers) + Send + 'static {
         let (disk, dataset) = (Arc::clone(&self.disk), Arc::clone(&self.dataset));
         let State { log: lines, spool } = self.states[self.below(2) as usize].clone();
         move |numbers| {
@@ -126,10 +132,12 @@ impl World {
             }
             let life = Arc::new(AtomicI64::new(i64::MAX));
             let log = MortalLog { lines: Arc::clone(&lines), life };
+            let process = process.another();
             let setup = ShipSetup {
                 dataset: &*dataset,
                 host: host(),
                 log: &log,
+                processes: &process,
                 spool: &spool,
                 spool_bytes: 1_000_000,
                 limits: LIMITS,
@@ -146,6 +154,7 @@ impl World {
 
     fn run(
         &self,
+        processes: &MemoryProcess,
         dataset: &dyn DatasetStore,
         log: &dyn LineLog,
         spool: &dyn DatasetStore,
@@ -155,7 +164,8 @@ impl World {
         let mut pace = NoWait(Numbers(self.below(u64::MAX)));
         let spool_bytes = [0, 30_000, 1_000_000][self.below(3) as usize];
         let (host, limits) = (host(), LIMITS);
-        let setup = ShipSetup { dataset, host, log, spool, spool_bytes, limits, is_dry: false };
+        let is_dry = false;
+        let setup = ShipSetup { dataset, host, log, processes, spool, spool_bytes, limits, is_dry };
         let mut shipper = Shipper::open(setup, &mut pace)?;
         shipper.drain(&mut pace)?;
         let session = ReadSession::of(&self.disk);
@@ -170,7 +180,9 @@ impl World {
         for state in &self.states {
             let life = Arc::new(AtomicI64::new(i64::MAX));
             let log = MortalLog { lines: Arc::clone(&state.log), life };
-            self.run(&*self.dataset, &log, &state.spool, Tail::Ship).expect("it is shipped");
+            let process = self.init.another();
+            self.run(&process, &*self.dataset, &log, &state.spool, Tail::Ship)
+                .expect("it is shipped");
         }
     }
 
@@ -240,7 +252,8 @@ impl World {
                 last: facts.last,
                 day: Day::default(),
                 rows: rows.get(range).expect("no event beyond the session").to_vec(),
-                totals: Counted { has_ended }.up_to(first, facts.last),
+                totals: Counted { has_ended, agent: disk.agent(), id: disk.id() }
+                    .up_to(first, facts.last),
             };
             let sealed = SealedSegment::new(segment, &host()).unwrap();
             for (table, expected) in sealed.files(key.name.revision).unwrap() {

@@ -3,9 +3,10 @@
 use std::error::Error;
 use std::fmt::Debug;
 
-use traj_core::port::{BundleSource, BundleSourceError};
+use traj_core::capture::BlobDigest;
+use traj_core::port::{BundleSource, BundleSourceError, Scratch};
 use traj_core::run::Prices;
-use traj_export::{RowVisitor, read_event_rows};
+use traj_export::{LongTexts, RowVisitor, read_event_rows};
 
 /// A session cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,13 @@ pub trait ShipSession: Debug {
     /// If it cannot be read.
     fn read(&self, visit: &mut RowVisitor<'_>) -> Result<(), SessionUnreadable>;
 
+    /// The bytes of a long text that a row names; `None` if they are not known.
+    /// Redacted, as the rows are.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn long_text(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, SessionUnreadable>;
+
     /// Whether what [`Self::read`] passes is what the session is at this moment.
     fn is_current(&self) -> bool;
 }
@@ -38,6 +46,7 @@ pub trait ShipSession: Debug {
 pub struct BundleSession<'a> {
     bundle: &'a dyn BundleSource,
     prices: &'a Prices,
+    texts: LongTexts,
     is_current: &'a dyn Fn() -> bool,
 }
 
@@ -48,21 +57,27 @@ impl Debug for BundleSession<'_> {
 }
 
 impl<'a> BundleSession<'a> {
-    /// A session whose cost is computed with these prices. `is_current` says
+    /// A session whose cost is computed with these prices, and whose long texts are
+    /// gathered in `scratch`. `is_current` says
     /// whether the session is still as it was when the bundle was made.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         bundle: &'a dyn BundleSource,
         prices: &'a Prices,
+        scratch: Box<dyn Scratch>,
         is_current: &'a dyn Fn() -> bool,
     ) -> Self {
-        Self { bundle, prices, is_current }
+        Self { bundle, prices, texts: LongTexts::new(scratch), is_current }
     }
 }
 
 impl ShipSession for BundleSession<'_> {
     fn read(&self, visit: &mut RowVisitor<'_>) -> Result<(), SessionUnreadable> {
-        Ok(read_event_rows(self.bundle, self.prices, visit)?)
+        Ok(read_event_rows(self.bundle, self.prices, &self.texts, visit)?)
+    }
+
+    fn long_text(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, SessionUnreadable> {
+        Ok(self.texts.whole(digest)?)
     }
 
     fn is_current(&self) -> bool {

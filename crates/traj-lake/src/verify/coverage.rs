@@ -10,6 +10,7 @@ use crate::layout::{SegmentKey, Table};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SegmentId {
     pub(super) host: String,
+    /// Its trace id.
     pub(super) session: String,
     pub(super) first: u64,
     pub(super) revision: u32,
@@ -20,7 +21,6 @@ pub(super) struct SegmentId {
 pub(super) struct FoundRows {
     pub(super) table: Table,
     pub(super) segment: SegmentId,
-    pub(super) trace_id: String,
     /// How many rows.
     pub(super) count: u64,
     /// For totals: the last event, and how many events there are up to it.
@@ -48,15 +48,15 @@ type Revisions = BTreeMap<u32, Revision>;
 /// The segments of all sessions.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
-    sessions: HashMap<(String, String), (String, BTreeMap<u64, Revisions>)>,
+    /// By host and trace id.
+    sessions: HashMap<(String, String), BTreeMap<u64, Revisions>>,
 }
 
 impl Coverage {
     pub(super) fn add(&mut self, found: Vec<FoundRows>) {
         for rows in found {
             let SegmentId { host, session, first, revision } = rows.segment;
-            let known = self.sessions.entry((host, session));
-            let (_, segments) = known.or_insert_with(|| (rows.trace_id, BTreeMap::new()));
+            let segments = self.sessions.entry((host, session)).or_default();
             let known = segments.entry(first).or_default().entry(revision).or_default();
             known.files += 1;
             let slot = match rows.table {
@@ -80,9 +80,11 @@ impl Coverage {
 
     /// Reports gaps.
     pub(super) fn finish(self, report: &mut DatasetReport) {
-        let mut sessions: Vec<_> = self.sessions.into_values().collect();
-        sessions.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for (trace_id, segments) in sessions {
+        let mut sessions: Vec<_> = self.sessions.into_iter().collect();
+        sessions.sort_by(|((host, one), _), ((other_host, other), _)| {
+            (one, host).cmp(&(other, other_host))
+        });
+        for ((_, trace_id), segments) in sessions {
             let mut walk = Walk { trace_id, next: 1, total: 0, report };
             for (first, revisions) in segments {
                 walk.segment(first, revisions);

@@ -1,14 +1,17 @@
 //! Checks one file.
 
+use std::collections::BTreeSet;
+
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
 use bytes::Bytes;
+use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_core::redaction::Redactor;
 use traj_core::timestamp::UnixMillis;
-use traj_export::RowsDigest;
+use traj_export::{RowsDigest, long_texts_in};
 
 use super::DatasetFinding;
 use super::coverage::{FoundRows, SegmentId};
@@ -24,6 +27,8 @@ const DATA: &str = "data";
 pub(super) struct CheckedFile {
     pub(super) rows: Vec<FoundRows>,
     pub(super) findings: Vec<DatasetFinding>,
+    /// The long texts that its rows name.
+    pub(super) texts: BTreeSet<BlobDigest>,
 }
 
 impl CheckedFile {
@@ -59,6 +64,7 @@ impl CheckedFile {
             }
             columns.add_rows(&mut checked.rows);
             scan(name, &batch, redactor, &mut checked.findings);
+            checked.texts.extend(texts_in(&batch));
         }
         if let Some(facts) = facts {
             // Batches without rows are not passed on.
@@ -141,7 +147,7 @@ impl<'b> Columns<'b> {
             };
             let segment = SegmentId {
                 host: self.text("host_id", row).unwrap_or_default().to_owned(),
-                session: self.text("session_id", row).unwrap_or_default().to_owned(),
+                session: self.text("trace_id", row).unwrap_or_default().to_owned(),
                 first,
                 revision: self.revision(row),
             };
@@ -151,7 +157,6 @@ impl<'b> Columns<'b> {
             }
             found.push(FoundRows {
                 table: self.table,
-                trace_id: self.text("trace_id", row).unwrap_or_default().to_owned(),
                 last: self.number("last_seq", row),
                 total: self.number("events", row),
                 count: 1,
@@ -179,6 +184,13 @@ impl<'b> Columns<'b> {
         }
         Err(DamagedFile { what: "it is in the directory of another day or program" })
     }
+}
+
+/// The long texts that rows name.
+fn texts_in(batch: &RecordBatch) -> BTreeSet<BlobDigest> {
+    let column = batch.column_by_name(DATA).and_then(|column| column.as_string_opt::<i32>());
+    let payloads = column.into_iter().flatten().flatten();
+    payloads.flat_map(long_texts_in).collect()
 }
 
 /// Scans all texts with the current rules.

@@ -6,12 +6,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use traj_core::capture::BlobDigest;
 use traj_core::memory::MemoryDataset;
 use traj_core::port::{LineLog, LineLogError};
 use traj_core::timestamp::UnixMillis;
 use traj_export::{EventRow, NextEvent, Pace, RowVisitor, SessionRow, StatedTotals, trace_id};
 
 use crate::ship::{SegmentLimits, SessionStamp, SessionUnreadable, ShipSession};
+
+/// What every session begins with.
+pub(super) const LONG_TEXT: &[u8] = b"a long prompt";
 
 pub(super) const DAY: i64 = 86_400_000;
 
@@ -53,9 +57,21 @@ pub(super) struct Disk {
     pub(super) events: Vec<Written>,
     pub(super) has_ended: bool,
     pub(super) version: u64,
+    /// The program, unless it is Codex.
+    pub(super) agent: Option<&'static str>,
+    /// The id, unless it is `s`.
+    pub(super) id: Option<&'static str>,
 }
 
 impl Disk {
+    pub(super) fn agent(&self) -> &'static str {
+        self.agent.unwrap_or("codex")
+    }
+
+    pub(super) fn id(&self) -> &'static str {
+        self.id.unwrap_or("s")
+    }
+
     /// Something happens to the session.
     pub(super) fn change(&mut self, numbers: &mut Numbers) {
         self.version += 1;
@@ -92,9 +108,9 @@ impl Disk {
     pub(super) fn rows(&self) -> Vec<EventRow> {
         let row = |(place, event): (usize, &Written)| EventRow {
             schema_version: 1,
-            trace_id: trace_id("s"),
-            session_id: "s".to_owned(),
-            agent: Some("codex".to_owned()),
+            trace_id: trace_id(Some(self.agent()), self.id()),
+            session_id: self.id().to_owned(),
+            agent: Some(self.agent().to_owned()),
             seq: place as i64 + 1,
             at: UnixMillis::new(event.day * DAY + place as i64),
             data: event.text.clone(),
@@ -106,15 +122,17 @@ impl Disk {
 
 pub(super) struct Counted {
     pub(super) has_ended: bool,
+    pub(super) agent: &'static str,
+    pub(super) id: &'static str,
 }
 
 impl StatedTotals for Counted {
     fn up_to(&self, first_seq: u64, last_seq: u64) -> SessionRow {
         SessionRow {
             schema_version: 1,
-            trace_id: trace_id("s"),
-            session_id: "s".to_owned(),
-            agent: Some("codex".to_owned()),
+            trace_id: trace_id(Some(self.agent), self.id),
+            session_id: self.id.to_owned(),
+            agent: Some(self.agent.to_owned()),
             first_seq: first_seq as i64,
             last_seq: last_seq as i64,
             events: last_seq as i64,
@@ -132,13 +150,22 @@ pub(super) struct ReadSession {
     pub(super) rows: Vec<EventRow>,
     pub(super) has_ended: bool,
     pub(super) version: u64,
+    pub(super) agent: &'static str,
+    pub(super) id: &'static str,
 }
 
 impl ReadSession {
     pub(super) fn of(disk: &Arc<Mutex<Disk>>) -> Self {
         let seen = lock(disk);
         let (rows, has_ended, version) = (seen.rows(), seen.has_ended, seen.version);
-        Self { disk: Arc::clone(disk), rows, has_ended, version }
+        Self {
+            disk: Arc::clone(disk),
+            rows,
+            has_ended,
+            version,
+            agent: seen.agent(),
+            id: seen.id(),
+        }
     }
 
     pub(super) fn stamp(&self) -> SessionStamp {
@@ -152,11 +179,17 @@ impl ShipSession for ReadSession {
             let next = self.rows.get(place + 1);
             let next = next.map(|next| NextEvent { seq: next.seq as u64, at: next.at });
             let has_ended = self.has_ended && next.is_none();
-            if visit(row.clone(), next, &Counted { has_ended }).is_break() {
+            if visit(row.clone(), next, &Counted { has_ended, agent: self.agent, id: self.id })
+                .is_break()
+            {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn long_text(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, SessionUnreadable> {
+        Ok((*digest == BlobDigest::of(LONG_TEXT)).then(|| LONG_TEXT.to_vec()))
     }
 
     fn is_current(&self) -> bool {

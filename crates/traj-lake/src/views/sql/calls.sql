@@ -1,7 +1,7 @@
 -- Tool calls, each once, although a recorder and a transcript may both state one.
 -- The more informative outcome counts, and the recorder's clock before the transcript's.
 select
-  host_id, session_id, program as agent, call_number, called_seq as seq, stated_id as call_id,
+  host_id, trace_id, session_id, program as agent, call_number, called_seq as seq, stated_id as call_id,
   called_tool as tool, thread as subagent_of, called_day as day, called_ms as started_ms,
   case weight
     when 6 then 'declined'
@@ -23,7 +23,7 @@ select
   case when weight in (3, 4, 5) then first_failed_seq end as failed_seq
 from (
   select
-    host_id, session_id, call_number,
+    host_id, trace_id, session_id, call_number,
     max(agent) as program,
     max(call_id) as stated_id,
     coalesce(max(case when is_call then tool end), max(tool)) as called_tool,
@@ -52,6 +52,6 @@ from (
     min(case when status <> 'timedOut' and source <> 'runtime' then ts_ms end) as transcript_end
   from events
   where call_number is not null
-  group by host_id, session_id, call_number
+  group by host_id, trace_id, session_id, call_number
 ) stated
 where has_call = 1

@@ -9,7 +9,7 @@ copy (
   select {event_columns}
   from events
   where date = '{day}'
-  order by host_id, session_id, seq
+  order by host_id, trace_id, seq
 ) to '{root}/traj/v1/events/date={day}' (
   format parquet, compression zstd, partition_by (agent), write_partition_columns true,
   overwrite_or_ignore true, filename_pattern 'compact-{day}-{i}', row_group_size 65536
@@ -19,19 +19,19 @@ copy (
   select {session_columns}
   from (
     select session_rows.*, row_number() over (
-      partition by session_rows.host_id, session_rows.session_id, session_rows.first_seq
+      partition by session_rows.host_id, session_rows.trace_id, session_rows.first_seq
       order by session_rows.last_seq desc
     ) as place
     from session_rows
     join segments
       on segments.host_id = session_rows.host_id
-      and segments.session_id = session_rows.session_id
+      and segments.trace_id = session_rows.trace_id
       and segments.segment = session_rows.first_seq
       and segments.revision = session_rows.revision
     where date = '{day}'
   ) newest
   where place = 1
-  order by host_id, session_id, first_seq
+  order by host_id, trace_id, first_seq
 ) to '{root}/traj/v1/sessions/date={day}' (
   format parquet, compression zstd, partition_by (agent), write_partition_columns true,
   overwrite_or_ignore true, filename_pattern 'compact-{day}-{i}'
@@ -44,7 +44,7 @@ select case when kept.n = written.n and kept.n = written.positions then 'complet
 from
   (select count(*) as n from events where date = '{day}') kept,
   (
-    select count(*) as n, count(distinct (host_id, session_id, seq)) as positions
+    select count(*) as n, count(distinct (host_id, trace_id, seq)) as positions
     from read_parquet('{root}/traj/v1/events/date={day}/*/compact-{day}-*.parquet')
   ) written;
 

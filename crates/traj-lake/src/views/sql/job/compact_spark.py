@@ -16,15 +16,15 @@ ROWS_PER_FILE = 2_000_000
 VIEWS = """{views}"""
 TABLES = {
     "events": ("select {event_columns} from events where date = '{day}'",
-               ["host_id", "session_id", "seq"]),
+               ["host_id", "trace_id", "seq"]),
     "sessions": ("""select {session_columns} from session_rows
         left semi join segments
           on segments.host_id = session_rows.host_id
-          and segments.session_id = session_rows.session_id
+          and segments.trace_id = session_rows.trace_id
           and segments.segment = session_rows.first_seq
           and segments.revision = session_rows.revision
         where date = '{day}'""",
-                 ["host_id", "session_id", "first_seq"]),
+                 ["host_id", "trace_id", "first_seq"]),
 }
 
 
