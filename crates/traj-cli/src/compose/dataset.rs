@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cap_std::fs::Dir;
 use traj_core::port::DatasetStore;
-use traj_fs::FsDataset;
+use traj_fs::{FsDataset, FsProcess};
 use traj_lake::{DatasetRoot, ObjectStoreDataset, OpenError, StoreEnvironment};
 
 use super::Host;
@@ -29,6 +30,17 @@ impl Host {
         }
         let opened = ObjectStoreDataset::open(root, &self.store_environment()?);
         Ok(Arc::new(opened.map_err(explain)?))
+    }
+
+    /// This process, as one of those that ship to a dataset.
+    pub(crate) fn begin_process(folder: Dir) -> Result<FsProcess, CommandError> {
+        let draw = || {
+            let mut bytes = [0; 8];
+            getrandom::fill(&mut bytes)?;
+            Ok(u64::from_le_bytes(bytes))
+        };
+        FsProcess::begin(folder, draw)
+            .map_err(|error| CommandError::failure("cannot use the state directory").because(error))
     }
 
     fn store_environment(&self) -> Result<StoreEnvironment, CommandError> {

@@ -4,12 +4,13 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use traj_export::agent_name;
 use traj_lake::{SessionInDataset, find_in_dataset, forget_in_dataset};
 
 use super::explain;
 use crate::command::Outcome;
 use crate::command::query::dataset_root;
-use crate::command_error::{CommandError, ErrorKind};
+use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::interruption::{Interruption, Waits};
 use crate::json_document::JsonDocument;
@@ -21,15 +22,15 @@ use crate::terminal_text::escape_control;
 #[command(
     long_about = "Removes a session of any host from a dataset, with all its revisions. A note with \
                   a digest of its id stays in the dataset, so that no host ships it again.\n\nCompacted \
-                  files contain many sessions and are not changed. Those with rows of the session \
-                  are listed, and the exit code is 1.",
+                  files contain many sessions. They are written again without this one, each in \
+                  memory.",
     after_help = concat!(
         "Examples:\n",
         "  traj lake forget 0197f2c4-52a7-7c31-9d7a-b4c0c2a0f9e1 --at s3://bucket/runs --dry-run\n",
         "  traj lake forget 0197f2c4-52a7-7c31-9d7a-b4c0c2a0f9e1 --at file:///srv/lake --yes\n",
         "\n",
-        "Exit codes: 0 removed · 1 it is not in the dataset, or cannot be removed, or compacted \
-         files still have rows of it · 2 wrong usage, or not confirmed · 128+N ended by \
+        "Exit codes: 0 removed · 1 it is not in the dataset, or cannot be removed · 2 wrong usage, \
+         not confirmed, or several programs have a session with this id · 128+N ended by \
          signal N"
     )
 )]
@@ -40,6 +41,9 @@ pub(super) struct ForgetArguments {
     /// The dataset: file:///DIRECTORY, s3://BUCKET/PREFIX, gs:// or az://
     #[arg(long, value_name = "URL")]
     at: String,
+    /// The program, if sessions of several programs have this id
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Remove it without asking
     #[arg(long)]
     yes: bool,
@@ -54,6 +58,8 @@ pub(super) struct ForgetArguments {
 struct Forgotten {
     /// The dataset.
     dataset: String,
+    /// The program, as in the names of directories.
+    agent: String,
     /// The column `trace_id` of the session.
     trace_id: String,
     /// Whether nothing was removed, because of `--dry-run`.
@@ -62,7 +68,9 @@ struct Forgotten {
     files: Vec<String>,
     /// How many bytes they have.
     bytes: u64,
-    /// Compacted files that still have rows of the session.
+    /// Long texts of the session that no other session has.
+    texts: Vec<String>,
+    /// Compacted files with rows of the session, which are written again without them.
     compacted: Vec<String>,
 }
 
@@ -75,10 +83,7 @@ pub(super) fn run(arguments: &ForgetArguments, host: &Host, output: &CommandOutp
     let mut waits = Waits::until(interruption.stop_flag());
     let explain = |error| interruption.explain_shipping(explain(error));
     let found = find_in_dataset(&*dataset, &arguments.session, &mut waits).map_err(explain)?;
-    if found.files.is_empty() && found.compacted.is_empty() {
-        return Err(CommandError::failure("the session is not in the dataset")
-            .hint("give its whole id, as in the column session_id of the view runs"));
-    }
+    let found = choose(found, arguments.agent.as_deref())?;
     if !arguments.dry_run {
         ask(arguments, &found, output)?;
         forget_in_dataset(&*dataset, &found, &mut waits).map_err(explain)?;
@@ -88,22 +93,41 @@ pub(super) fn run(arguments: &ForgetArguments, host: &Host, output: &CommandOutp
     };
     let forgotten = Forgotten {
         dataset: root.to_string(),
+        agent: found.agent.clone(),
         trace_id: found.trace_id.clone(),
         dry_run: arguments.dry_run,
         files: texts(&found.files),
         bytes: found.bytes,
+        texts: texts(&found.texts),
         compacted: texts(&found.compacted),
     };
-    if found.compacted.is_empty() {
-        output.result(&forgotten, describe)?;
-        return Ok(ExitCode::SUCCESS);
+    output.result(&forgotten, describe)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The session of the program that the user named, or the only one.
+fn choose(
+    mut found: Vec<SessionInDataset>,
+    agent: Option<&str>,
+) -> Result<SessionInDataset, CommandError> {
+    let agents: Vec<String> = found.iter().map(|session| session.agent.clone()).collect();
+    found.retain(|session| agent.is_none_or(|agent| agent_name(Some(agent)) == session.agent));
+    match (found.len(), agents.len()) {
+        (1, _) => {}
+        (0, 1..) => {
+            return Err(CommandError::failure("no session of this program has this id")
+                .hint(format!("`--agent` can be {}", agents.join(" or "))));
+        }
+        (0, 0) => {
+            return Err(CommandError::failure("the session is not in the dataset")
+                .hint("give its whole id, as in the column session_id of the view runs"));
+        }
+        _ => {
+            return Err(CommandError::usage("sessions of several programs have this id")
+                .hint(format!("choose one of them with `--agent`: {}", agents.join(", "))));
+        }
     }
-    let error = CommandError::new(
-        ErrorKind::Failure,
-        "files of a compaction still have rows of the session",
-    );
-    let error = error.hint("rewrite them with your engine, without the rows of this trace_id");
-    output.failed_result(&forgotten, &error, describe)
+    Ok(found.remove(0))
 }
 
 /// Asks before anything is removed, unless `--yes` was given.
@@ -143,6 +167,12 @@ fn describe(forgotten: &Forgotten) -> String {
     if forgotten.dry_run {
         lines.extend(forgotten.files.iter().map(|file| format!("  {file}")));
     }
-    lines.extend(forgotten.compacted.iter().map(|file| format!("still has rows: {file}")));
+    if !forgotten.texts.is_empty() {
+        let count = counted(forgotten.texts.len() as u64, "long text");
+        lines.push(format!("{verb} {count} that no other session has"));
+    }
+    let verb = if forgotten.dry_run { "would write" } else { "wrote" };
+    let again = forgotten.compacted.iter();
+    lines.extend(again.map(|file| format!("{verb} again without the session: {file}")));
     lines.iter().map(|line| format!("{}\n", escape_control(line))).collect()
 }

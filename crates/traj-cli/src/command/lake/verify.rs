@@ -61,6 +61,10 @@ struct LakeVerified {
     unfinished: u64,
     /// How many compacted files there are.
     compacted: u64,
+    /// How many long texts it has, in files of their own.
+    texts: u64,
+    /// How many of them no row names.
+    unused_texts: u64,
     /// The first problems, at most 1,000.
     problems: Vec<LakeProblem>,
     /// How many further problems there are.
@@ -89,7 +93,7 @@ struct LakeProblem {
 struct LakeFinding {
     /// The file.
     file: String,
-    /// The number of the event; null in a row of totals.
+    /// The number of the event; null in a row of totals or a long text.
     seq: Option<u64>,
     /// The column.
     column: String,
@@ -146,6 +150,8 @@ impl LakeVerified {
             replaced: report.replaced,
             unfinished: report.unfinished,
             compacted: report.compacted,
+            texts: report.texts,
+            unused_texts: report.unused_texts,
             problems: problems.collect(),
             problems_omitted: report.problems_omitted,
             findings: findings.collect(),
@@ -170,6 +176,13 @@ fn describe(verified: &LakeVerified) -> String {
     add(verified.replaced, "of older revisions");
     add(verified.unfinished, "without totals: a host was interrupted");
     add(verified.compacted, "of compactions");
+    if verified.texts > 0 {
+        lines.push(format!(
+            "  and {}, {} of which no row names",
+            counted(verified.texts, "long text"),
+            verified.unused_texts
+        ));
+    }
     for problem in verified.problems.iter().take(SHOWN) {
         let session = problem.trace_id.as_ref().map(|trace_id| format!("session {trace_id}"));
         let place = problem.file.clone().or(session).unwrap_or_default();

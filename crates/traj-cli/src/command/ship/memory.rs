@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use traj_core::port::DatasetStore;
-use traj_fs::{FsDataset, FsLineLog};
+use traj_fs::{FsDataset, FsLineLog, FsProcess};
 use traj_lake::{DatasetRoot, HostId};
 
 use super::report::ShipReport;
@@ -25,6 +25,7 @@ pub(super) struct ShipMemory {
     pub(super) host: HostId,
     pub(super) log: FsLineLog,
     pub(super) spool: FsDataset,
+    pub(super) process: FsProcess,
     pub(super) url: String,
     folder: Dir,
 }
@@ -61,6 +62,7 @@ impl ShipMemory {
             host: host.host_id()?,
             log: FsLineLog::new(folder.try_clone().map_err(cannot)?, LOG.to_owned()),
             spool: FsDataset::new(folder.try_clone().map_err(cannot)?, vec![SPOOL.to_owned()]),
+            process: Host::begin_process(folder.try_clone().map_err(cannot)?)?,
             url,
             folder,
         })

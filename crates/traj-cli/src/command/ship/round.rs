@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use traj_core::port::BundleSource;
+use traj_fs::FsScratch;
 use traj_lake::{BundleSession, SegmentLimits, SessionStamp, ShipError, ShipSetup, Shipper, Tail};
 
 use super::Job;
@@ -37,6 +38,7 @@ impl<'j, 'a> Round<'j, 'a> {
             dataset: &*job.memory.dataset,
             host: job.memory.host.clone(),
             log: &job.memory.log,
+            processes: &job.memory.process,
             spool: &job.memory.spool,
             spool_bytes: job.arguments.max_spool,
             limits: SegmentLimits::default(),
@@ -224,7 +226,9 @@ impl<'j, 'a> Round<'j, 'a> {
         known: &SessionStamp,
         tail: Tail,
     ) -> Result<(), ShipError> {
-        let session = BundleSession::new(bundle, &self.job.prices, is_current);
+        let places = self.job.host.temporary_place().into_iter().collect();
+        let scratch = Box::new(FsScratch::new(places));
+        let session = BundleSession::new(bundle, &self.job.prices, scratch, is_current);
         let shipped = self.shipper.ship(&session, known, tail, &mut self.waits)?;
         self.report.add(&shipped);
         Ok(())
