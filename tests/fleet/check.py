@@ -202,7 +202,11 @@ def check_shipped(program, engines, traj, folders, work, truth, calls):
     first = ask_all("duckdb", traj, root)
     check_truth(first, truth, made)
     for name in engines:
-        if name in ENGINES and name != "duckdb":
+        if name == "polars":
+            check_store(traj, root, truth, first)
+        elif name == "iceberg":
+            check_iceberg(traj, root, work / "shipped-tables", first)
+        elif name in ENGINES and name != "duckdb":
             compare(f"{name} on what was shipped", ask_all(name, traj, root), first)
 
 
@@ -211,18 +215,18 @@ def check_polars(files, truth, before):
     import polars
 
     totals = files("sessions").collect()
-    segment = ["host_id", "session_id", "first_seq"]
+    segment = ["host_id", "trace_id", "first_seq"]
     newest = totals.group_by(segment).agg(polars.col("revision").max())
     filled = totals.join(newest, on=[*segment, "revision"]).filter(
         polars.col("last_seq") >= polars.col("first_seq"))
-    runs = filled.sort("first_seq").group_by("host_id", "session_id").last()
+    runs = filled.sort("first_seq").group_by("host_id", "trace_id").last()
     names = ["host_id", "session_id", "calls", "input_tokens", "output_tokens"]
     found = sorted(runs.select(names).rows())
     wanted = sorted((*row[:2], row[6], row[12], row[13]) for row in before["runs"])
     assert found == wanted and len(found) == len(truth), (found[:3], wanted[:3])
     newest = newest.rename({"first_seq": "segment"}).lazy()
-    events = files("events").join(newest, on=["host_id", "session_id", "segment", "revision"])
-    events = events.unique(["host_id", "session_id", "seq"])
+    events = files("events").join(newest, on=["host_id", "trace_id", "segment", "revision"])
+    events = events.unique(["host_id", "trace_id", "seq"])
     found = events.group_by("host_id", "session_id").agg(
         polars.len(), polars.col("seq").sum(), polars.col("seq").max().alias("last")).collect()
     assert sorted(found.rows()) == before["events"], "polars"
@@ -233,6 +237,7 @@ def check_iceberg(traj, root, home, before):
     import duckdb
     from pyiceberg.catalog import load_catalog
 
+    home.mkdir(exist_ok=True)
     catalog = {"type": "sql", "uri": f"sqlite:///{home}/catalog.db", "warehouse": f"file://{home}"}
     os.environ.update({f"PYICEBERG_CATALOG__DEFAULT__{key.upper()}": value
                        for key, value in catalog.items()})
@@ -281,7 +286,7 @@ def main():
         elif name == "compaction":
             check_compaction(traj, root, first)
         elif name == "iceberg":
-            check_iceberg(traj, root, home, first)
+            check_iceberg(traj, root, home / "tables", first)
         elif name == "duckdb":
             check_program(traj, root, home, len(truth))
         else:

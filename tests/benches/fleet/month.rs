@@ -12,7 +12,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::memory::{
-    MemoryBundleSink, MemoryBundleSource, MemoryDataset, MemoryLog, MemorySources,
+    MemoryBundleSink, MemoryBundleSource, MemoryDataset, MemoryLog, MemoryProcess, MemoryScratch,
+    MemorySources,
 };
 use traj_core::port::{BundleFile, DatasetStore};
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
@@ -155,11 +156,13 @@ impl HostRun<'_> {
     /// Ships the sessions of each day with a process of its own.
     fn ship(&self, days: &[u64]) -> Result<(), Failure> {
         let (log, spool) = (MemoryLog::default(), MemoryDataset::new());
+        let process = MemoryProcess::first();
         let mut pace = Steady(Dice::new(self.host + 1));
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         for (number, sessions) in days.chunk_by(|one, next| one == next).enumerate() {
             let dataset = Counted { inner: self.dataset, requests: &self.month.requests };
-            let mut shipper = Shipper::open(self.setup(&dataset, &log, &spool), &mut pace)?;
+            let setup = self.setup(&dataset, &log, &process, &spool);
+            let mut shipper = Shipper::open(setup, &mut pace)?;
             for (place, day) in sessions.iter().enumerate() {
                 let id = format!("h{:04}-d{number:02}-s{place:05}", self.host);
                 let seed = (self.host << 32) | ((number as u64) << 16) | place as u64;
@@ -170,7 +173,7 @@ impl HostRun<'_> {
             }
         }
         let dataset = Counted { inner: self.dataset, requests: &self.month.idle };
-        Shipper::open(self.setup(&dataset, &log, &spool), &mut pace)?;
+        Shipper::open(self.setup(&dataset, &log, &process, &spool), &mut pace)?;
         Ok(())
     }
 
@@ -178,11 +181,13 @@ impl HostRun<'_> {
         &self,
         dataset: &'s dyn DatasetStore,
         log: &'s MemoryLog,
+        processes: &'s MemoryProcess,
         spool: &'s MemoryDataset,
     ) -> ShipSetup<'s> {
         let host = HostId::of(&[7; 32], &format!("host{}", self.host));
         let limits = SegmentLimits::default();
-        ShipSetup { dataset, host, log, spool, spool_bytes: 1 << 30, limits, is_dry: false }
+        let (spool_bytes, is_dry) = (1 << 30, false);
+        ShipSetup { dataset, host, log, processes, spool, spool_bytes, limits, is_dry }
     }
 
     fn ship_session(
@@ -213,7 +218,8 @@ impl HostRun<'_> {
         add(&self.month.sessions, 1);
 
         let (source, prices) = (MemoryBundleSource::of(&bundle), Prices::shipped());
-        let session = BundleSession::new(&source, &prices, &|| true);
+        let scratch = Box::new(MemoryScratch::default());
+        let session = BundleSession::new(&source, &prices, scratch, &|| true);
         let stamp = SessionStamp { source: file, stamp: "1".to_owned() };
         let shipped = shipper.ship(&session, &stamp, Tail::Ship, pace)?;
         if shipped.waiting + shipped.held > 0 || shipped.stored == 0 {

@@ -1,9 +1,12 @@
 //! A session that was forgotten goes away and stays away.
 
+use std::path::Path;
+
 use serde_json::Value;
 use traj_tests::export_home::ExportHome as Home;
 
-use super::{done, ended, files, shipped, turns, verified};
+use super::verify::compacted;
+use super::{done, ended, files, put_file, shipped, turns, verified};
 
 /// Runs `traj lake forget` and looks at how it ends.
 fn forget(home: &Home, session: &str, code: i32, more: &[&str]) -> Value {
@@ -79,4 +82,31 @@ fn the_other_sessions_stay() {
     forget(&home, "s1", 0, &["--yes"]);
     let rest = verified(&home, "lake");
     assert_eq!((&rest["sessions"], &rest["files"]), (&1.into(), &2.into()));
+}
+
+#[test]
+fn a_session_is_taken_out_of_files_of_a_compaction() {
+    let home = lake();
+    let folder = Path::new("events/date=2026-06-01/agent=openclaw");
+    for (name, sessions) in
+        [("compact-1.parquet", &["s1", "other"][..]), ("compact-2.parquet", &["s1"])]
+    {
+        put_file(&home, "lake", &folder.join(name), &compacted(sessions, "some text"));
+    }
+    let dry = forget(&home, "s1", 0, &["--dry-run"])["result"].clone();
+    assert_eq!(
+        (dry["agent"].as_str(), dry["compacted"].as_array().unwrap().len()),
+        (Some("openclaw"), 2)
+    );
+    forget(&home, "s1", 1, &["--yes", "--agent", "codex"]);
+    let removed = forget(&home, "s1", 0, &["--yes", "--agent", "OpenClaw"])["result"].clone();
+    assert_eq!(removed["compacted"], dry["compacted"]);
+    let left: Vec<String> =
+        files(&home, "lake").keys().map(|name| name.display().to_string()).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].contains("/compact-1-again-"), "{left:?}");
+    let gone = forget(&home, "s1", 1, &["--yes"]);
+    assert_eq!(gone["error"]["message"], "the session is not in the dataset");
+    forget(&home, "other", 0, &["--yes"]);
+    assert!(files(&home, "lake").is_empty(), "its last session is gone");
 }

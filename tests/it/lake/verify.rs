@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use traj_export::{EventRow, EventTable};
+use traj_export::{EventRow, EventTable, trace_id};
 use traj_tests::export_home::ExportHome as Home;
 
 use super::{SECRET, ended, files, put_file, shipped, turns, verified, verify};
@@ -32,14 +32,23 @@ fn a_dataset_as_it_was_written_is_complete() {
     );
 }
 
-/// A file such as a compaction writes, with this text in one event.
-fn compacted(text: &str) -> Vec<u8> {
+/// A file such as a compaction writes, with this text in one event of each session.
+pub(super) fn compacted(sessions: &[&str], text: &str) -> Vec<u8> {
     let mut content = Vec::new();
     let mut table = EventTable::new(&mut content, &[]).unwrap();
-    let row = EventRow {
+    for session in sessions {
+        table.push(compacted_row(session, text)).unwrap();
+    }
+    table.finish().unwrap();
+    content
+}
+
+fn compacted_row(session: &str, text: &str) -> EventRow {
+    EventRow {
         schema_version: 1,
-        trace_id: "0".repeat(32),
-        session_id: "planted".to_owned(),
+        trace_id: trace_id(Some("openclaw"), session),
+        session_id: session.to_owned(),
+        agent: Some("openclaw".to_owned()),
         event_id: "1".repeat(32),
         seq: 1,
         source: "transcript",
@@ -49,10 +58,7 @@ fn compacted(text: &str) -> Vec<u8> {
         segment: Some(1),
         revision: Some(1),
         ..EventRow::default()
-    };
-    table.push(row).unwrap();
-    table.finish().unwrap();
-    content
+    }
 }
 
 #[test]
@@ -60,9 +66,9 @@ fn a_secret_in_any_file_is_found_and_not_repeated() {
     let home = lake();
     let name = Path::new("events/date=2026-06-01/agent=openclaw/compacted.parquet");
     home.folder.create_dir_all(Path::new("lake/traj/v1").join(name).parent().unwrap()).unwrap();
-    put_file(&home, "lake", name, &compacted("nothing to hide"));
+    put_file(&home, "lake", name, &compacted(&["planted"], "nothing to hide"));
     assert_eq!(verified(&home, "lake")["compacted"], 1);
-    put_file(&home, "lake", name, &compacted(&format!("export TOKEN={SECRET}")));
+    put_file(&home, "lake", name, &compacted(&["planted"], &format!("export TOKEN={SECRET}")));
     let document = ended(&home, "lake-verify", 3, &verify(&home, "lake"));
     assert!(!document.to_string().contains(SECRET), "{document}");
     let finding = &document["result"]["findings"][0];
