@@ -10,7 +10,7 @@
 //! - `record`: what is stored about a thread, its encoding, and imports.
 //! - `identity`: the terms that a thread was started under, as fingerprints.
 //! - `decide`: whether a stored thread suits the next turn, and if not, why.
-//! - `carry`: what a new thread learns of the history of the thread before it.
+//! - `carry`: what a new thread inherits from the history of its predecessor.
 //! - `thread` and `turn`: what is sent when a thread or a turn starts.
 //! - `conversation`: which messages belong to a bound conversation, and what they may do.
 //! - `refusal`: what an error from the server means.

@@ -1,9 +1,9 @@
-//! What a new thread learns of the history of the thread before it.
+//! What a new thread inherits from the history of its predecessor.
 //!
 //! A thread that no longer suits the configuration is replaced by one with an empty history. The
 //! messages of the old thread can be given to the model of the new one, whole or shortened.
 
-/// How much of one message is in a summary.
+/// The most characters of one message in a summary.
 const SUMMARY_MESSAGE_CHARACTERS: usize = 400;
 
 /// What a new thread gets of the history of the thread that it replaces.
@@ -136,7 +136,7 @@ fn summary(messages: Vec<PastMessage>, most_characters: usize) -> Vec<PastMessag
     vec![PastMessage::new(Speaker::Person, text)]
 }
 
-/// The beginning of a text, with a sign that more follows.
+/// The beginning of a text, with an ellipsis if the rest was left out.
 fn beginning(text: &str) -> String {
     match text.char_indices().nth(SUMMARY_MESSAGE_CHARACTERS) {
         Some((end, _)) => format!("{} …", text.get(..end).unwrap_or(text)),

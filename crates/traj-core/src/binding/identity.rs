@@ -1,4 +1,4 @@
-//! What makes a thread the same thread: the terms it was started under.
+//! The identity of a thread: the terms it was started under.
 //!
 //! - `canonical`: a canonical string for each JSON value.
 //! - `fingerprint`: a digest of each component of a thread's configuration.

@@ -6,8 +6,8 @@
 //! between would be lost. Two pieces, both free of I/O, prevent that:
 //!
 //! - [`LineStream`] splits a stream of bytes into lines and asks a [`LineEdit`]
-//!   what to do with each. Blocks that cannot concern the edit pass unread, and
-//!   unchanged lines are copied byte for byte.
+//!   what to do with each. Blocks that cannot concern the edit are passed on
+//!   unread, and unchanged lines are copied byte for byte.
 //! - [`settle`] decides in which order an adapter copies, exchanges and checks
 //!   again, until no appended line is missing.
 //!

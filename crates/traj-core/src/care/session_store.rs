@@ -59,7 +59,7 @@ impl SessionStore {
         let store = Json::parse(text.trim_start_matches('\u{feff}'))?;
         let table = store.as_object().ok_or(SessionStoreError::NotATable)?;
         let entries: Vec<_> = table.iter().collect();
-        // The last of repeated keys counts.
+        // Of repeated keys, the last one counts.
         let mut keys = HashSet::with_capacity(entries.len());
         let mut sessions: Vec<StoredSession> = Vec::with_capacity(entries.len());
         for (key, entry) in entries.into_iter().rev() {

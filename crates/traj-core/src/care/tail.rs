@@ -1,8 +1,8 @@
 //! Tail: the newest events of a session as one readable line each, live.
 //!
 //! [`TailEvent`] is the summary of one line of a sidecar or transcript, made
-//! after a [`EventFilter`] has redacted the line. [`LastEvents`] finds the newest
-//! events of a file from its end. [`Follow`] reads a file that grows, is
+//! after an [`EventFilter`] has redacted the line. [`LastEvents`] finds the
+//! newest events of a file from its end. [`Follow`] reads a file that grows, is
 //! truncated, rewritten or replaced, without losing or repeating an event. Both
 //! add durations. All of it is free of I/O and bounded in memory, whatever the
 //! file contains.

@@ -13,8 +13,8 @@ const MIB: usize = 1024 * KIB;
 #[non_exhaustive]
 pub struct Reading {
     /// Bytes of a line that `traj record` reads: 128 MiB. An event may contain
-    /// all output of a tool, and is cut to its limits only after it was read.
-    /// Longer lines are reported and not recorded.
+    /// the whole output of a tool, and is cut to its limits only after it was
+    /// read. Longer lines are reported and not recorded.
     pub input_line_bytes: usize,
     /// Bytes of a line that `traj redact`, `traj scan` and `traj repair` read:
     /// 512 MiB. Skipped lines would be lost or stay unchecked, so the limit is

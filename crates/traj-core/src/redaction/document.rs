@@ -4,12 +4,12 @@
 //! - this file: the state of a pass, and how markers are written;
 //! - `walk`: values, members and lists;
 //! - `streams`: the events of a list, joined before they are judged;
-//! - `answers`: an answer, read with the prompt before it;
+//! - `answers`: a prompt, and the answer in the next event;
 //! - `member`: the role of a member, by its name;
 //! - `naming`: what an object says about its value;
 //! - `manifest`: objects whose kind says that they hold secrets;
 //! - `columns`: tables as lists of column names and rows;
-//! - `answers` and `printed`: what one event asks for or runs, and the next one gives;
+//! - `printed`: a command, and its output in the next event;
 //! - `string`: one string of the document;
 //! - `embedded_json`: JSON inside a string;
 //! - `propagate`: hides a secret that was found once wherever it recurs.

@@ -40,8 +40,8 @@ pub(super) enum NameClass {
     /// In a field of data it is a secret like [`NameClass::Strong`], but a number
     /// is a count. In text it is a secret if it looks like one.
     Field(Frame),
-    /// It has no name, but is inside a value with the name of a secret: it is a
-    /// secret unless it looks harmless.
+    /// It has no telling name of its own, but is inside a value with the name of a
+    /// secret: it is a secret unless it looks harmless.
     Inside(Frame),
 }
 

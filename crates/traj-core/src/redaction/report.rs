@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Most positions and survivors that a report lists; it only counts further ones.
+/// Maximum number of positions and survivors that a report lists; it only counts
+/// further ones.
 const MAX_PLACES: usize = 2_000;
 const MAX_SURVIVORS: usize = 500;
 

@@ -38,10 +38,10 @@ pub enum CommandPlace {
     Whole,
     /// The member with this name holds it.
     Member(&'static str),
-    /// It is the script of a shell: this word of the command in the member
-    /// with this name, or of arguments that are nothing but a command.
+    /// The script that a shell runs: a word of the command in this member, or of
+    /// arguments that consist of a command only.
     Script {
-        /// The member.
+        /// The member; `None` if the arguments are the command.
         member: Option<&'static str>,
         /// The word, from 0.
         word: usize,

@@ -32,9 +32,9 @@ impl Origin {
 pub struct Place {
     /// The line of the file, from 1; in a bundle, the event's number.
     pub line: u64,
-    /// The index, from 0, of the bundle event that states the fact, among those
-    /// the row becomes. An assistant message is one event; each of its calls is
-    /// another.
+    /// The index, from 0, of the bundle event that states the fact, among the
+    /// events that the row becomes. An assistant message is one event; each of
+    /// its calls is another.
     pub step: u32,
 }
 

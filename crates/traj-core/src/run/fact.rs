@@ -96,7 +96,7 @@ pub struct Prompt<'r> {
     pub content: Content<'r>,
     /// The number of images in it.
     pub images: u64,
-    /// Why it was not sent, if so.
+    /// Why it was not sent, if it was skipped.
     pub skipped: Option<&'r str>,
 }
 
@@ -160,7 +160,7 @@ pub struct ModelCall<'r> {
     pub usage: Option<Usage>,
     /// What `usage` covers.
     pub scope: UsageScope,
-    /// For a counter: the part of the last call.
+    /// For a counter: the tokens of the last call alone.
     pub last: Option<Usage>,
     /// The cost, if the source states it.
     pub cost: Option<StatedCost>,
@@ -277,11 +277,11 @@ pub struct Rewind<'r> {
     pub to: Option<&'r str>,
     /// How many turns were dropped, if the source counts them.
     pub turns: Option<u64>,
-    /// A summary of the part that was left.
+    /// A summary of the abandoned part.
     pub summary: Content<'r>,
 }
 
-/// Branches of the conversation that were left.
+/// Abandoned branches of the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two counts")]
 pub struct Branches {

@@ -221,8 +221,8 @@ impl<'s> PairReading<'s> {
         }
     }
 
-    /// Folds rows in chronological order, sidecar rows first among equals, until one of
-    /// the files must be read on. Returns the last line used of each file, and
+    /// Folds rows in chronological order, sidecar rows first among equals, until more
+    /// of one of the files must be read. Returns the last line used of each file, and
     /// where it ends; `None` if the branch cannot be known yet.
     fn merge(
         &mut self,
@@ -276,8 +276,8 @@ impl<'s> PairReading<'s> {
                 RowCounts::Unknown => return false,
             }
         };
-        // In a bundle, the manifest replaces the header and counts the entries
-        // that give no event.
+        // In a bundle, the manifest replaces the header and counts the entries that do
+        // not become events.
         let is_header = is_header(dialect, &json);
         if dialect.is_transcript() && !is_header && !gives_events(&json) {
             if let Some(name) = unknown_type(&json) {

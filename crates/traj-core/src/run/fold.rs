@@ -298,7 +298,7 @@ impl Fold {
         is_new
     }
 
-    /// The run up to here. Takes about as much time as copying all totals.
+    /// The run so far. Costs about as much as copying all totals.
     #[must_use]
     pub fn so_far(&self) -> Run {
         self.clone().finish()

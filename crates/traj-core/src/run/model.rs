@@ -57,7 +57,7 @@ pub struct Run {
     pub usage_scope: UsageScope,
     /// Totals of each of the first models.
     pub by_model: BTreeMap<String, ModelTotals>,
-    /// How many calls other models had.
+    /// How many calls all other models had.
     pub other_models: u64,
     /// The largest context.
     pub context_peak: Option<ContextPoint>,

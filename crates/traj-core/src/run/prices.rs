@@ -84,8 +84,8 @@ impl Prices {
         self
     }
 
-    /// The table as text that [`Prices::parse`] reads, with nothing in it but
-    /// the prices: no comments, and not where they come from.
+    /// The table in the format that [`Prices::parse`] reads: the prices only,
+    /// without comments and sources.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use crate::id::invisible::is_invisible;
 
-/// Replaces a text that is empty.
+/// Shown in place of an empty text.
 const UNKNOWN: &str = "<unknown>";
 
 /// Makes a text safe to show in a chat: control and direction characters become `?`, markup

@@ -58,8 +58,8 @@ fn rotate(reason: RotateReason) -> BindingDecision {
 
 type Change = fn(&mut BindingRecord, &mut WantedThread);
 
-/// Applies each change to a matching pair of record and wish, and checks the
-/// decision.
+/// Applies each change to a record and a wanted thread that match, and checks
+/// the decision.
 fn assert_decisions(rows: Vec<(&str, Change, BindingDecision)>) {
     for (name, change, expected) in rows {
         let mut wanted = WantedThread::plain();
@@ -287,7 +287,7 @@ fn imported_catalogues_compare_by_the_looser_rules() {
     assert_eq!(decide_binding(Some(&stored), &wanted), rotate(RotateReason::DynamicTools));
 }
 
-/// A component whose change does not rotate leaves the history alone.
+/// If the policy does not rotate the thread on a change, its history is kept.
 #[test]
 fn a_change_rotates_warns_or_is_ignored_as_the_policy_says() {
     let mut wanted = WantedThread::plain();

@@ -86,7 +86,7 @@ impl PluginApp {
     }
 
     fn from_json(value: &Json<'_>) -> Option<Self> {
-        // Entries that repeat their own id have a retired layout.
+        // Entries that repeat their own id use a retired layout.
         if value.get("appId").is_some() {
             return None;
         }

@@ -226,7 +226,7 @@ fn origin_of(fields: &TypedMembers<'_>) -> BindingOrigin {
 pub(super) fn fill_shared(record: &mut BindingRecord, fields: &TypedMembers<'_>) {
     record.auth_profile = fields.text("authProfileId");
     record.model = fields.text("model");
-    // The credential is not known here; whoever uses the provider looks at it.
+    // The credential is unknown here; it is checked where the provider is used.
     let provider = fields.text("modelProvider");
     record.model_provider =
         provider.and_then(|provider| stored_provider(&provider, CredentialKind::Other));

@@ -1,14 +1,14 @@
 //! Which Codex home a thread is in.
 //!
-//! A server that does not find a thread may simply look in another home (`CODEX_HOME`). The thread
-//! is gone only if the server looks where the thread was.
+//! A server may fail to find a thread simply because it uses another home (`CODEX_HOME`). The
+//! thread is gone only if the server uses the home that the thread was in.
 
 use crate::binding::BindingRecord;
 
 /// Directories of a Codex home that hold threads.
 const THREAD_DIRECTORIES: [&str; 2] = ["/sessions/", "/archived_sessions/"];
 
-/// Whether a server looks for a thread where the thread is.
+/// Whether a server uses the home that a thread is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HomeComparison {
@@ -24,8 +24,8 @@ pub enum HomeComparison {
 }
 
 impl BindingRecord {
-    /// The Codex home of the thread: as the server stated it, else the one that the path of the
-    /// rollout is in.
+    /// The Codex home of the thread: the one that the server stated, else the one that contains
+    /// the rollout.
     #[must_use]
     pub fn home(&self) -> Option<&str> {
         let of_path = |path| {

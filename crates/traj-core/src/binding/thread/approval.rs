@@ -78,13 +78,13 @@ impl ApprovalPolicy {
 pub struct GranularApproval {
     /// Commands that want to leave the sandbox.
     pub sandbox: bool,
-    /// Commands for which a rule of the user says "ask".
+    /// Commands that one of the user's rules says to ask about.
     pub rules: bool,
     /// Scripts of skills.
     pub skills: bool,
     /// Requests for more permissions.
     pub permissions: bool,
-    /// Questions of MCP servers, and their tools.
+    /// Questions from MCP servers, and the use of their tools.
     pub mcp: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::json::{Json, Object};
 
-/// The settings for how Codex approves the tools of a server.
+/// How Codex may approve the tools of a server.
 const APPROVAL_MODES: [&str; 3] = ["auto", "prompt", "approve"];
 
 /// The servers of a host's registry that `agent` may use, by name, as Codex configures them.

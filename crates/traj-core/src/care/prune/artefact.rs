@@ -53,7 +53,7 @@ const SUFFIXES: [(&str, ArtefactKind); 11] = [
     (".trajectory.blobs", ArtefactKind::Blobs),
     (".jsonl.codex-binding.json", ArtefactKind::Binding),
     (".codex-binding.json", ArtefactKind::Binding),
-    // What a killed turn leaves.
+    // Left by a killed turn.
     (".jsonl.codex-turn.lock", ArtefactKind::Binding),
     (".codex-turn.lock", ArtefactKind::Binding),
     (".jsonl.codex-app-server.json", ArtefactKind::Binding),

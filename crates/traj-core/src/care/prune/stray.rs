@@ -22,7 +22,8 @@ pub struct StrayOwner {
 impl StrayOwner {
     /// Reads the first line of the file `name` in a sidecar directory. `None` if
     /// the file is not a sidecar, is not named after the session it states, or
-    /// states a session outside `sessions`, an absolute path: agents share the
+    /// states a session outside `sessions` (an absolute path), because agents
+    /// share the sidecar directory.
     /// sidecar directory.
     #[must_use]
     pub fn of_first_line(line: &[u8], name: &str, sessions: &str) -> Option<Self> {

@@ -136,7 +136,7 @@ pub(super) enum NewParent {
     Row(u64),
 }
 
-/// This many problems are kept, those of the first lines; further ones are only
+/// How many problems are kept, from the first line on; further ones are only
 /// counted.
 const MOST_FINDINGS: usize = 1_000;
 
@@ -206,7 +206,7 @@ impl Diagnosis {
         self.counts.is_empty()
     }
 
-    /// The findings of the first lines, by line: at most a thousand.
+    /// The first findings, by line: at most a thousand.
     #[must_use]
     pub fn findings(&self) -> &[LineProblem] {
         &self.findings

@@ -97,7 +97,7 @@ impl RowLedger {
         Ok(())
     }
 
-    /// Shows every record with its row number.
+    /// Visits every record, with its row number.
     pub(super) fn forward(
         &self,
         visit: &mut dyn FnMut(u64, &RowRecord),
@@ -118,7 +118,7 @@ impl RowLedger {
         Ok(())
     }
 
-    /// Shows every record with its row number, last one first.
+    /// Visits every record, with its row number, last one first.
     pub(super) fn backward(
         &self,
         visit: &mut dyn FnMut(u64, &RowRecord),

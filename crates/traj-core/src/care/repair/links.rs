@@ -1,11 +1,11 @@
 //! Missing parents, and rows that are their own ancestors.
 //!
-//! Links that are in order are not kept. A link is suspect if its parent does not
-//! exist or comes after it. Every cycle contains a link of the second kind,
-//! because links that only lead back never close a cycle. So the ids are taken in
-//! slices that fit into memory, and the suspects are collected. One reading from
-//! the end then follows the paths between them: a walker that waits for a row
-//! moves on to its parent, which comes later in that reading.
+//! Sound links are not kept. A link is suspect if its parent does not exist or
+//! comes after it. Every cycle contains a link of the second kind, because links
+//! that only lead back never close a cycle. So the ids are read in slices that
+//! fit into memory, and the suspects are collected. One reading from the end then
+//! follows the paths between them: a walker that waits for a row moves on to its
+//! parent, which comes later in that reading.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};

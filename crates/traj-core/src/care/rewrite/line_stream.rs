@@ -19,7 +19,7 @@ pub struct StreamCounts {
     pub bytes_out: u64,
     /// Lines that were replaced.
     pub changed: u64,
-    /// Lines above the length limit, which passed unread.
+    /// Lines above the length limit, which were passed on unread.
     pub passed_over: u64,
 }
 
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// Replaces lines that are `a`, concerns blocks that contain one.
+    /// Replaces lines that are `a`; concerns every block that contains an `a`.
     struct Shout(Vec<u64>);
 
     impl LineEdit for Shout {

@@ -14,7 +14,7 @@ use crate::redaction::document::member::NameFacts;
 /// Longest cached string; `texts` caches longer ones by their hash.
 pub(in crate::redaction) const LONGEST: usize = texts::SHORTEST - 1;
 
-/// Most cached strings; a power of two.
+/// Maximum number of cached strings; a power of two.
 const ROOM: usize = 1_024;
 
 /// A string with this many digits is a counter or an id and rarely recurs.

@@ -12,8 +12,8 @@ use crate::redaction::engine::span::Span;
 use crate::redaction::redactor::session_streams::SessionStreams;
 use crate::redaction::rule::RuleIndex;
 
-/// Most secrets that are kept. With more, the first ones in the order of their
-/// bytes are kept, so that the result does not depend on who found them first.
+/// Maximum number of secrets that are kept. With more, the first ones in the order of their bytes
+/// are kept, so that the result does not depend on who found them first.
 const MAX_SECRETS: usize = 4096;
 
 /// Collects the secrets that a redactor finds. Several threads can share it.

@@ -70,7 +70,7 @@ pub(in crate::redaction) struct KnownTexts {
 }
 
 impl KnownTexts {
-    /// Most cached strings; each takes eight bytes.
+    /// Maximum number of cached strings; each takes eight bytes.
     const MOST: usize = 1 << 20;
 
     /// A cache for about `texts` strings, within bounds.

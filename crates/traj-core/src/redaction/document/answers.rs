@@ -95,7 +95,7 @@ impl DocumentPass<'_> {
     }
 }
 
-/// The text with which an event asks: a member of [`PROMPTS`], else its piece.
+/// The text of an event that asks: a member of [`PROMPTS`], else its piece.
 fn asked<'l>(event: &'l mut Json<'_>) -> Option<&'l str> {
     let is_prompt = |(name, value): (&str, &Json<'_>)| {
         PROMPTS.contains(&name) && matches!(value, Json::String(_))

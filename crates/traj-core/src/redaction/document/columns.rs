@@ -4,7 +4,7 @@ use super::DocumentPass;
 use crate::json::{Json, Object};
 use crate::redaction::field_name::NameClass;
 
-/// Most columns of a table.
+/// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 256;
 
 /// Whether a member with this name may list the columns of a table.

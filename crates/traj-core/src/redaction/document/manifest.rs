@@ -45,7 +45,7 @@ impl Holding {
 }
 
 impl DocumentPass<'_> {
-    /// Hides what a member holds that its object calls secret.
+    /// Hides the value of a member that its object declares secret.
     pub(super) fn held(&mut self, holding: Holding, name: &str, value: &mut Json<'_>) {
         match holding {
             Holding::Any => {}

@@ -68,7 +68,7 @@ pub(super) fn says_secret(name: &str) -> bool {
     )
 }
 
-/// Whether a member with this name may contain the value of such a name.
+/// Whether a member with this name may contain the value of a pair.
 fn holds_value(name: &str) -> bool {
     matches!(
         name,

@@ -6,7 +6,7 @@ use crate::json::{Json, Object};
 use crate::redaction::field_name::{NameClass, NameTable, is_harmless_inside};
 use crate::redaction::rule::Frame;
 
-/// Most members of an object that names its value.
+/// Maximum number of members of an object that names its value.
 const MAX_MEMBERS: usize = 32;
 /// Longest name of a value.
 const LONGEST_NAME: usize = 64;

@@ -16,14 +16,14 @@ use crate::redaction::text::value::{is_word, looks_chosen, looks_random};
 /// A shorter secret is not remembered.
 const SHORTEST: usize = 8;
 
-/// Most secrets that are remembered in one document.
+/// Maximum number of secrets that are remembered in one document.
 const MAX_LEARNED: usize = 256;
 
-/// Up to this many secrets are searched one by one: a few single searches cost
-/// less than looking at every position.
+/// Up to this many secrets are searched for one by one: a few single searches cost less
+/// than checking every position.
 const MAX_SINGLE: usize = 6;
 
-/// A secret is searched by its first bytes, at most this many: preparing a search
+/// A secret is searched for by its first bytes, at most this many: preparing a search
 /// for a longer string takes as long as searching a message.
 const HEAD: usize = 16;
 
@@ -67,12 +67,12 @@ impl<'s> Secret<'s> {
     }
 }
 
-/// Many secrets by a hash of their first bytes. Made for one document, and much
-/// quicker to make than an automaton.
+/// Many secrets, by a hash of their first bytes. Built for one document, and much
+/// faster to build than an automaton.
 struct SecretTable<'s> {
     /// For each hash, one more than the index of its last secret, or zero.
     last: Box<[u16]>,
-    /// For each secret, the same for the one before it with its hash.
+    /// For each secret, the same for the previous secret with its hash.
     before: Vec<u16>,
     secrets: &'s [(Vec<u8>, RuleIndex)],
 }
@@ -209,7 +209,7 @@ impl<'s> LearnedSecrets<'s> {
 /// How often a string is searched again after a known secret was hidden in it.
 const MOST_ROUNDS: usize = 4;
 
-/// Whether a letter or digit is right before or after a span.
+/// Whether a letter or digit is directly before or after a span.
 fn is_glued(text: &[u8], span: &Span) -> bool {
     let is_letter = |place: usize| text.get(place).is_some_and(u8::is_ascii_alphanumeric);
     is_letter(span.end) || span.start.checked_sub(1).is_some_and(is_letter)

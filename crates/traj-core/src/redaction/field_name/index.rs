@@ -26,7 +26,7 @@ pub(super) struct WordFacts {
     pub(super) is_trailer: bool,
 }
 
-/// The rows by what they ask of the words before the last one.
+/// The rows by their condition on the words before the last one.
 #[derive(Debug, Default)]
 struct Kinds {
     any: RowBits,
@@ -46,7 +46,7 @@ pub(super) struct WordIndex {
     /// lookup.
     shapes: Box<[u64; SHAPES / 64]>,
     kinds: Kinds,
-    /// Rows that say that a name means something.
+    /// Rows that say that a value may be a secret.
     telling: RowBits,
     /// Rows that match every last word.
     every_head: RowBits,
@@ -68,7 +68,7 @@ fn shape_of(word: &[u8]) -> usize {
     (shape as u32).wrapping_mul(0x9e37_79b1) as usize >> (32 - 14)
 }
 
-/// Most bytes of a word that may be in the table.
+/// The most bytes that a word of the table may have.
 const LONGEST: usize = 32;
 
 impl WordIndex {
@@ -148,8 +148,8 @@ impl WordIndex {
         self.words.get(&*lower).copied().unwrap_or_default()
     }
 
-    /// Whether any row that means something matches names that end with this word,
-    /// or ignores the word.
+    /// Whether any row for possible secrets matches names that end with this word, or
+    /// the word is ignored at the end of a name.
     pub(super) fn may_be_last(&self, word: &[u8]) -> bool {
         let facts = self.of(word);
         let heads = facts.head | self.every_head | self.heads_by_ending(word);

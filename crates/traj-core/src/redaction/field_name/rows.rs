@@ -1,5 +1,5 @@
 //! The name table. The first row that matches a name decides, so an exception
-//! stands before the row that it limits.
+//! comes before the row that it limits.
 
 mod key;
 mod other;

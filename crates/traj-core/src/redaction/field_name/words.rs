@@ -2,7 +2,7 @@
 
 use crate::redaction::text::value::is_same;
 
-/// Most words of a name that are considered.
+/// Maximum number of words of a name that are considered.
 pub(super) const MAX_WORDS: usize = 16;
 
 /// Splits a name into at most [`MAX_WORDS`] words; returns their number.

@@ -42,8 +42,8 @@ impl ConstantText {
     }
 }
 
-/// Makes a [`ConstantText`](crate::redaction::ConstantText) of a constant
-/// expression, or an array of them.
+/// Makes a [`ConstantText`](crate::redaction::ConstantText) from a constant
+/// expression, or an array of them from a list.
 #[macro_export]
 macro_rules! constant_text {
     ([$($text:expr),+ $(,)?]) => {

@@ -10,8 +10,8 @@ use crate::redaction::marker::MarkerKey;
 use crate::redaction::rule::{RuleSet, template};
 use crate::redaction::text::context::hooks;
 
-/// Most steps per byte. The largest bounded window is read for the shortest
-/// keyword; a search that is not linear takes more at any of these sizes.
+/// Maximum number of steps per byte. The largest bounded window is read for the
+/// shortest keyword; a search that is not linear takes more at any of these sizes.
 const MOST_PER_BYTE: u64 = 1_000;
 
 /// Steps that do not depend on the length: the slack of the readers.

@@ -17,16 +17,16 @@ use crate::redaction::marker;
 use crate::redaction::report::RedactionReport;
 use crate::redaction::rule::Frame;
 
-/// Most parts, and most bytes of them, that are judged together. Half of them are
-/// judged again with the next ones.
+/// Maximum number of parts, and of their bytes, that are judged together. Half of
+/// them are judged again with the next ones.
 const MAX_PARTS: usize = 1024;
 const MAX_BYTES: usize = 512 * 1024;
 
 /// The parts of a longer row are not joined: no delta or keystroke is that long.
 const MAX_ROW: usize = 8 * 1024;
 
-/// Most bytes of the parts that changed. Beyond that, what the pieces contain is no
-/// longer known, and every piece of the session is hidden as a whole.
+/// Maximum number of bytes of the parts that changed. Beyond that, what the pieces
+/// contain is no longer known, and every piece of the session is hidden as a whole.
 const MAX_CHANGED_BYTES: usize = 16 * 1024 * 1024;
 
 /// A part of a row: its number among the parts, and a copy.
@@ -155,13 +155,13 @@ impl Redactor {
         std::mem::take(&mut *streams).joined
     }
 
-    /// The same redactor, which puts `parts` in the place of what they were.
+    /// The same redactor, which also replaces parts of rows with `parts`.
     #[must_use]
     pub fn with_joined(&self, parts: JoinedParts) -> Self {
         Self { joined: Some(Arc::new(parts)), ..self.clone() }
     }
 
-    /// Puts the parts of the row `number` that changed in their place.
+    /// Replaces the parts of the row `number` that changed.
     pub fn place_joined(&self, number: u64, row: &mut Json<'_>, report: &mut RedactionReport) {
         let Some(joined) = self.joined.as_deref() else { return };
         let is_changed = joined.changed.range((number, 0)..=(number, usize::MAX)).next().is_some();
@@ -242,7 +242,7 @@ fn parts_mut<'r, 'a>(row: &'r mut Json<'a>) -> &'r mut [Json<'a>] {
     }
 }
 
-/// Counts the markers that `new` has more than `old`.
+/// Counts the markers that `new` has in addition to those of `old`.
 fn count_markers(new: &Json<'_>, old: &Json<'_>, name: &str, report: &mut RedactionReport) {
     let (new, old) = (new.to_line(), old.to_line());
     let before = marker::find_all(old.as_bytes()).len();

@@ -181,8 +181,8 @@ mod tests {
         assert_eq!(shown, Vec::<String>::new());
     }
 
-    /// Every rule has three examples. Those in the list are older than this law; the
-    /// list only gets shorter.
+    /// Every rule has three examples. The rules in the list predate this
+    /// requirement; the list only gets shorter.
     #[test]
     fn every_rule_has_at_least_three_examples() {
         let older: Vec<&str> = include_str!("check/older_rules.txt").lines().collect();
@@ -201,7 +201,7 @@ mod tests {
         );
     }
 
-    /// Three times the same example would not be three.
+    /// Repeating an example does not make it count as several.
     #[test]
     fn no_rule_has_an_example_twice() {
         for rule in &RuleSet::builtin().rules {

@@ -153,7 +153,7 @@ pub(super) struct Row {
     pub(in crate::redaction) counter_examples: &'static [&'static str],
 }
 
-/// A token that begins with a prefix of its issuer.
+/// A token that begins with its issuer's prefix.
 pub(in crate::redaction) const fn prefix(
     id: &'static str,
     title: &'static str,

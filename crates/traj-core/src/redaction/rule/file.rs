@@ -16,7 +16,7 @@ use crate::limits::Reading;
 use crate::redaction::engine;
 use crate::settings::toml_fault;
 
-/// Most rules in a set.
+/// Maximum number of rules in a set.
 const MAX_RULES: usize = 5_000;
 
 /// Why a rule file was rejected. None of its rules takes effect.

@@ -51,7 +51,8 @@ fn escape(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
     }
 }
 
-/// Copies `[:alpha:]` inside a class, including its closing bracket.
+/// Copies a class such as `[:alpha:]` inside a class, including its closing
+/// bracket.
 fn posix_class(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
     out.push('[');
     for (_, character) in characters.by_ref() {

@@ -92,7 +92,7 @@ mod tests {
     fn a_huge_length_is_cut() {
         let huge = format!("{{an:{}}}-", usize::MAX);
         assert_eq!(fill(&huge.repeat(9), 1).len(), MAX_RANDOM + 9);
-        // A number that is not one is kept as text.
+        // An invalid number is kept as text.
         let huger = format!("{{an:{}0}}", usize::MAX);
         assert_eq!(fill(&huger, 1), huger);
     }

@@ -21,7 +21,8 @@ const MAX_RUN: usize = 64 * 1024;
 const MAX_UNPACKED: usize = 64 * 1024;
 const MAX_RATIO: usize = 32;
 
-/// How many bytes are looked at before all of a run is decoded.
+/// How many bytes of a run are decoded first, to decide whether to decode the
+/// rest.
 const HEAD: usize = 64;
 const HEX_HEAD: usize = 16;
 
@@ -78,9 +79,9 @@ pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<EncodedRun> {
     out
 }
 
-/// Reports every row of at least [`MIN_RUN`] characters of runs, without gaps.
+/// Reports every gapless sequence of at least [`MIN_RUN`] run characters.
 fn rows(text: &[u8], mut found: impl FnMut(usize, usize)) {
-    // Every byte is looked at, 16 at a time and without a branch that depends on
+    // Every byte is checked, 16 at a time and without branches that depend on
     // words: jumping from word to word costs more.
     let (blocks, rest) = text.as_chunks::<BLOCK>();
     let mut start = 0;
@@ -108,12 +109,12 @@ fn rows(text: &[u8], mut found: impl FnMut(usize, usize)) {
     end_at(start, text.len());
 }
 
-/// The number of bytes that are looked at together.
+/// The number of bytes that are checked together.
 const BLOCK: usize = 16;
 // Otherwise a whole run could be inside a block.
 const _: () = assert!(MIN_RUN + 1 >= BLOCK);
 
-/// One bit for each byte of a block that is in no run.
+/// One bit for each byte of a block, set if the byte is not in a run.
 #[inline]
 fn others_in(block: [u8; BLOCK]) -> u32 {
     let block = u8x16::new(block);
@@ -121,7 +122,8 @@ fn others_in(block: [u8; BLOCK]) -> u32 {
     let within = |bytes: u8x16, first: u8, last: u8| {
         bytes.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(bytes)
     };
-    // Sets the bit that distinguishes the cases; no other sign becomes a letter.
+    // Sets the bit that distinguishes upper and lower case; no other character
+    // becomes a letter.
     let letter = within(block | u8x16::splat(0x20), b'a', b'z');
     let digit_or_slash = within(block, b'/', b'9');
     let run = letter | digit_or_slash | is(b'+') | is(b'-') | is(b'_');
@@ -168,8 +170,8 @@ pub(super) fn decode(run: &[u8]) -> Option<Vec<u8>> {
     }
     let is_url_safe = body.iter().any(|byte| matches!(byte, b'-' | b'_'));
     let engine = if is_url_safe { &URL_SAFE } else { &STANDARD };
-    // Look at the first bytes before all of it is decoded: most runs are digests
-    // and other binary data.
+    // Decode the first bytes before all of it: most runs are digests and other
+    // binary data.
     let mut head = [0; HEAD];
     let first = &body[..body.len().min(HEAD) / 4 * 4];
     let length = engine.decode_slice(first, &mut head).ok()?;

@@ -29,7 +29,7 @@ impl<'r> Content<'r> {
         }
     }
 
-    /// Shows every piece of text, in order, until `show` returns false.
+    /// Passes every piece of text to `show`, in order, until it returns false.
     ///
     /// Blocks yield their text; other values yield the members that tools use for
     /// their output. A string that a recorder moved to a blob yields its preview.
@@ -83,8 +83,8 @@ impl<'r> Content<'r> {
         last
     }
 
-    /// How many bytes of text are not here: a recorder or an export moved a string to
-    /// a blob and left its preview.
+    /// How many bytes of text are elsewhere: a recorder or an export moved a string
+    /// to a blob and left its preview here.
     #[must_use]
     pub fn bytes_elsewhere(&self) -> u64 {
         match self {
@@ -125,7 +125,7 @@ impl<'r> Content<'r> {
 /// Blocks do not nest deeper; anything deeper is the tool's own data.
 const DEEPEST: usize = 4;
 
-/// Shows the texts in a value; `false` once `show` returns false.
+/// Passes the texts in a value to `show`; `false` once `show` returns false.
 fn texts_in<'r>(value: &'r Json<'r>, depth: usize, show: &mut dyn FnMut(&'r str) -> bool) -> bool {
     match value {
         Json::String(text) => show(text),
@@ -144,7 +144,7 @@ fn text_member<'r>(object: &'r Object<'r>) -> Option<&'r Json<'r>> {
     })
 }
 
-/// The bytes of the texts in a value that only a blob has.
+/// How many bytes of the texts in a value are only in a blob.
 fn bytes_elsewhere(value: &Json<'_>, depth: usize) -> u64 {
     match value {
         Json::Array(items) if depth > 0 => {

@@ -102,7 +102,8 @@ impl<'s> FileFeed<'s> {
         })
     }
 
-    /// Drops used lines: these bytes, which end with this line.
+    /// Drops used lines: the first `bytes` bytes, which end with the line
+    /// `last_line`.
     pub(super) fn consume(&mut self, bytes: usize, last_line: u64) {
         let used = self.held.ends.partition_point(|(number, _)| *number <= last_line);
         self.held.ends.drain(..used);

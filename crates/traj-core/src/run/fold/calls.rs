@@ -12,8 +12,8 @@ use crate::run::{Origin, Outcome, ToolCallFact, ToolResultFact, command_of, one_
 use crate::timestamp::UnixMillis;
 use early::EarlyResult;
 
-/// How many calls are remembered to match results and second witnesses with. A
-/// second witness after more calls than this counts as another call.
+/// How many calls are remembered, to match them with results and second
+/// witnesses. A second witness after more calls than this counts as another call.
 const REMEMBERED: usize = 16_384;
 
 /// Calls by outcome.

@@ -11,18 +11,18 @@ use crate::run::{Cost, CostOrigin, Usage};
 /// The counts of one model.
 #[derive(Clone, Debug, Default)]
 struct ModelCounts {
-    /// The calls that rows state, as far as they finished.
+    /// Recorded calls that finished.
     recorded: ModelTotals,
-    /// The last sum, and what of it the sums before a restart of the program
-    /// contained.
+    /// The last sum that the program stated.
     sum: Sum,
-    /// What the recorded calls were at the last sum, and when the sums began.
+    /// The recorded calls at the last sum, and at the start of the current
+    /// series of sums.
     at_sum: ModelTotals,
     at_start: ModelTotals,
-    /// What the sums were when they began: not zero in a fork.
+    /// The sum at the start of the series: not zero in a fork.
     start: Sum,
     has_sum: bool,
-    /// What closed series of sums stated.
+    /// The results of earlier series, each ended by a restart of the program.
     closed: Vec<SettledCounts>,
 }
 
@@ -43,7 +43,7 @@ struct SettledCounts {
     nanos: Option<u128>,
 }
 
-/// More restarts than this change nothing any more.
+/// Results of further series are dropped.
 const MOST_RESTARTS: usize = 64;
 
 /// The counts of all models.
@@ -76,7 +76,7 @@ impl OwnCounts {
         if !counts.has_sum && is_fork {
             (counts.start, counts.at_start) = (sum.clone(), counts.recorded.clone());
         } else if counts.has_sum && !is_within(&counts.sum.usage, &usage) {
-            // The program began to count anew.
+            // The program restarted its count.
             if counts.closed.len() < MOST_RESTARTS {
                 counts.closed.extend(counts.settle());
             }
@@ -119,8 +119,8 @@ impl Sum {
 }
 
 impl ModelCounts {
-    /// `None` if the sum does not contain all recorded calls: the program began
-    /// to count later, or counts something else.
+    /// `None` if the sum does not contain all recorded calls: the program
+    /// started to count later, or counts something else.
     fn settle(&self) -> Option<SettledCounts> {
         let covered = self.at_sum.without(&self.at_start);
         let counted = self.sum.usage.since(&self.start.usage);
@@ -159,7 +159,7 @@ const fn is_within(part: &Usage, whole: &Usage) -> bool {
         && part.output <= whole.output
 }
 
-/// A cost in billionths of a dollar that more tokens add.
+/// The cost that more tokens add: by how much `now` exceeds `before`.
 pub(super) fn more_cost(before: Option<&Cost>, now: Option<&Cost>) -> Option<Cost> {
     let now = now?;
     let before = before.filter(|before| before.currency == now.currency);

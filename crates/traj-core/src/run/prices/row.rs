@@ -73,7 +73,7 @@ impl TryFrom<String> for PriceDate {
 }
 
 impl TokenPrice {
-    /// Units for a million tokens, as a table states them.
+    /// Appends a price per million tokens, as a table states it.
     fn write(self, out: &mut String) {
         // Writing to a string does not fail.
         write!(out, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000).ok();
@@ -81,10 +81,9 @@ impl TokenPrice {
 }
 
 impl PriceRow {
-    /// Appends the row in the form of a table, without where the price comes
-    /// from.
+    /// Appends the row as a TOML table, without the source of the price.
     pub(super) fn write_toml(&self, out: &mut String) {
-        // The texts of JSON are texts of TOML, and writing to a string does not fail.
+        // A JSON string is also a TOML string, and writing to a string does not fail.
         let list = |names: &[String]| serde_json::to_string(names).unwrap_or_default();
         let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
         write!(out, "[[model]]\nmodel = {}\n", list(&self.model)).ok();

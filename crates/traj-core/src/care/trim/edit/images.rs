@@ -9,7 +9,7 @@ use crate::json::Json;
 /// Identifies an image by its content.
 pub(in crate::care::trim) type ImageKey = [u8; 16];
 
-/// Shows every inline image in `value` to `decide`, in order, and replaces the
+/// Passes every inline image in `value` to `decide`, in order, and replaces the
 /// rejected ones with text; returns the bytes saved.
 pub(in crate::care::trim) fn strip(
     value: &mut Json<'_>,

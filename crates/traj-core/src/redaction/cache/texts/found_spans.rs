@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::redaction::engine::span::Span;
 use crate::redaction::marker::Digits;
 
-/// Most ranges of a cached string, to bound memory use.
+/// Maximum number of ranges of a cached string, to bound memory use.
 const MOST_SPANS: usize = 16;
 
 /// How many strings share a shelf. With one place per shelf, two strings with the

@@ -14,7 +14,7 @@ use super::lookalike::{Fate, fate, fate_of_two_bytes};
 
 /// A longer word of look-alikes counts without being checked.
 const LONGEST_WORD: usize = 32;
-/// Most spaces and quotes between a sign and the ASCII text next to it.
+/// Maximum number of spaces and quotes between a sign and the ASCII text next to it.
 const MAX_GAP: usize = 4;
 
 /// The number of bytes that are compared together.
@@ -72,7 +72,7 @@ fn word(text: &[u8], start: usize, is_keyword: &impl Fn(&[u8]) -> bool) -> Optio
     let letters = text.get(start..end).unwrap_or_default();
     let (letters, _) = letters.as_chunks::<2>();
     let fate_of = |letter: &[u8; 2]| fate_of_two_bytes(letter[0], letter[1]);
-    // Of most words, one of the first letters is no look-alike.
+    // In most words, one of the first letters is not a look-alike.
     let is_kept = |letter: &[u8; 2]| fate_of(letter) == Fate::Kept;
     let has_kept = letters.iter().take(4).fold(false, |kept, letter| kept | is_kept(letter));
     if has_kept && !is_joined && !may_be_removed {
@@ -155,7 +155,7 @@ mod tests {
         word.starts_with(b"pacc") || word.starts_with(b"xo")
     }
 
-    /// Looks at every character in turn.
+    /// Checks every character in turn.
     fn may_disguise_one_by_one(text: &str) -> bool {
         let bytes = text.as_bytes();
         let mut place = 0;
@@ -171,7 +171,8 @@ mod tests {
         false
     }
 
-    /// Words that are alike, unlike, or partly alike; what joins them; and signs.
+    /// Words of which some, none or all letters are look-alikes; what joins them;
+    /// and other characters.
     fn piece() -> impl Strategy<Value = String> {
         prop_oneof![
             4 => "[жцавсрохпד-תا-ي]{1,9}",
@@ -189,7 +190,8 @@ mod tests {
         ) {
             let spaced = |(piece, is_apart): (String, bool)| if is_apart { piece + " " } else { piece };
             let text: String = pieces.into_iter().map(spaced).collect();
-            // The beginning decides most texts, so every end is looked at too.
+            // Most texts are decided by their beginning, so every suffix is checked
+            // too.
             for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let rest = text.get(at..).unwrap_or_default();
                 prop_assert_eq!(

@@ -1,8 +1,8 @@
 //! The joints between the pieces of a token: line breaks, continuations, string
 //! concatenation.
 
-/// Most bytes that are read to recognise a joint: the break, the indentation of
-/// the next line, the line, and the byte after it.
+/// Maximum number of bytes that are read to recognise a joint: the break, the
+/// indentation of the next line, the line, and the byte after it.
 pub(in crate::redaction) const LONGEST_JOINT: usize = 3 + MAX_INDENT + MAX_PIECE + 1;
 
 const MAX_INDENT: usize = 64;

@@ -95,8 +95,8 @@ fn is_long_callee(head: &[u8]) -> bool {
         && head.split(|byte| matches!(byte, b'.' | b'_')).any(is_name)
 }
 
-/// Whether a bracket is closed by one of another kind: `a{b)c`. Expressions may be
-/// cut, but they do not do that.
+/// Whether a bracket is closed by one of another kind: `a{b)c`. An expression may be
+/// cut off, but its brackets never cross.
 fn has_crossed_brackets(value: &[u8]) -> bool {
     const DEEPEST: usize = 64;
     let mut open = Vec::new();

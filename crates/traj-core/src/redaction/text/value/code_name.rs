@@ -136,7 +136,7 @@ fn is_capital_type(value: &[u8]) -> bool {
             .all(|word| word.len() >= 4 && word[0].is_ascii_uppercase() && word.iter().all(is_name))
 }
 
-/// `nl80211_pattern_support`: words in small letters after a name with digits.
+/// `nl80211_pattern_support`: lower-case words after a name with digits.
 fn is_snake(value: &[u8]) -> bool {
     let mut words = value.split(|byte| *byte == b'_');
     let is_name =
@@ -153,7 +153,7 @@ fn is_snake(value: &[u8]) -> bool {
 }
 
 /// Whether a value is a name such as `rejected_by_ed25519_with_p256_sha256`: short
-/// words in small letters, with more underscores than a random value has.
+/// lower-case words, with more underscores than a random value has.
 pub(in crate::redaction) fn is_snake_name(value: &[u8]) -> bool {
     const LONGEST_WORD: usize = 14;
     let is_small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
@@ -166,7 +166,7 @@ pub(in crate::redaction) fn is_snake_name(value: &[u8]) -> bool {
 fn is_type(value: &[u8]) -> bool {
     let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &value[..value.len() - digits];
-    // An ending is a capital and small letters.
+    // An ending is a capital followed by lower-case letters.
     let small = stem.iter().rev().take_while(|byte| byte.is_ascii_lowercase()).count();
     let last = stem.len().checked_sub(small + 1).and_then(|place| stem.get(place..));
     let is_ending = |last: &[u8]| {

@@ -1,4 +1,4 @@
-//! Values that can be a key because the name of a service stands next to them.
+//! Values that can be a key because the name of a service is next to them.
 
 use super::{Classes, entropy, is_date, is_uuid, looks_random, made_of_words};
 

@@ -4,27 +4,28 @@ use wide::u8x16;
 
 use super::{BLOCK, is_in_word};
 
-/// The number of bytes whose kinds are known at once.
+/// The number of bytes that are classified at once.
 const GROUP: usize = 64;
 
-/// The group of a text that is looked at.
+/// The current group of a text.
 pub(super) struct Groups<'t> {
     text: &'t [u8],
-    /// Where the group begins, which is at a character.
+    /// Where the group begins, always at the start of a character.
     start: usize,
     group: Group,
 }
 
 impl<'t> Groups<'t> {
-    /// Looks at the first group.
+    /// Starts with the first group.
     pub(super) fn of(text: &'t [u8]) -> Self {
         Self { text, start: 0, group: Group::read(text, 0) }
     }
 
     /// The first byte at or after `place` that may matter: a NUL or an escape
-    /// character, or the begin of a character that may be a look-alike or invisible,
-    /// unless its word is plainly one of another script. Ideographs, syllables and
-    /// pictures are never disguises, and neither are bytes inside a character.
+    /// character, or the beginning of a character that may be a look-alike or
+    /// invisible, unless its word plainly belongs to another script. Ideographs,
+    /// syllables and pictures are never disguises, and neither are bytes inside a
+    /// character.
     pub(super) fn next_unusual(&mut self, mut place: usize) -> Option<usize> {
         while place < self.text.len() {
             let within = place.wrapping_sub(self.start);
@@ -55,18 +56,18 @@ impl<'t> Groups<'t> {
 struct Group {
     /// Controls, and the first bytes of characters that need a closer look.
     signs: u64,
-    /// The first bytes of letters of two bytes.
+    /// The first bytes of two-byte letters.
     begins: u64,
-    /// Those of letters that look like no ASCII letter.
+    /// The first bytes of letters that do not look like an ASCII letter.
     kept: u64,
-    /// What joins a word to ASCII.
+    /// Bytes that join a word to ASCII text.
     joins: u64,
 }
 
-/// Where the first byte of a group that may matter is.
+/// The position of the first byte of a group that may matter.
 enum First {
     At(usize),
-    /// None is among this many bytes.
+    /// Not before this position.
     Behind(usize),
 }
 
@@ -139,7 +140,7 @@ impl Group {
     fn first(self, from: usize, before: u8) -> First {
         let above = u64::MAX << from;
         let sign = (self.signs & above).trailing_zeros();
-        // The words in front of the first sign.
+        // The words before the first sign.
         let letters = (self.begins | self.begins << 1) & above;
         let mut words = letters & !u64::MAX.checked_shl(sign).unwrap_or(0);
         while words != 0 {
