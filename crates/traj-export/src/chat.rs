@@ -1,4 +1,4 @@
-//! An export that somebody asks for in a chat.
+//! Exports requested in a chat.
 //!
 //! A bundle contains prompts, messages and tool results, so a host must not
 //! write one because a stranger typed a command. [`ChatExport`] carries such a
@@ -6,9 +6,9 @@
 //!
 //! 1. [`ChatCommand::parse`] recognises the command.
 //! 2. [`ChatExport::new`] checks the sender. Only the owner may export.
-//! 3. [`ChatExport::question`] is what the owner is asked, every time.
-//! 4. [`ChatExport::arguments`] is what the host runs after a yes, and
-//!    [`ChatAnswer::from_document`] is what it replies.
+//! 3. [`ChatExport::question`] is the question to the owner, asked every time.
+//! 4. [`ChatExport::arguments`] is what the host runs if the answer is yes, and
+//!    [`ChatAnswer::from_document`] reads the result and words the reply.
 //!
 //! The request travels as one base64url word, so that no shell on the way can
 //! change it. [`Delivery`] says where the question and the answer go: in a
@@ -145,7 +145,7 @@ impl ChatCommand {
     }
 }
 
-/// An export that the owner asked for in a chat.
+/// An export that the owner requested in a chat.
 ///
 /// ```
 /// use traj_export::chat::{ChatCommand, ChatExport, Delivery, Room, Sender};

@@ -48,8 +48,8 @@
 //! - `verify`, `inspect`: check a bundle, summarise it and list its steps;
 //! - `page`: a bundle as one HTML file, with the feature `page`;
 //! - `convert`: a run in the formats that other tools read;
-//! - `send`: when something is sent again, and traces, with the feature `otlp`;
-//! - [`chat`]: exports that somebody asks for in a chat;
+//! - `send`: when to retry a failed attempt, and traces, with the feature `otlp`;
+//! - [`chat`]: exports requested in a chat;
 //! - `json_stream`: JSON of any size in bounded memory;
 //! - `parallel`: runs work on several cores, with ordered results.
 

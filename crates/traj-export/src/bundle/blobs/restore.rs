@@ -9,7 +9,7 @@ use super::long_texts::LongTexts;
 use crate::json_stream::long_rows::{self, SHORTENED};
 use crate::json_stream::text_blocks::BLOCK;
 
-/// The most bytes that one restorer restores; markers beyond that stay.
+/// The most bytes that one restorer restores; further markers stay.
 const MOST: usize = 4 * BLOCK;
 
 /// Restores strings, lists and objects that were cut.

@@ -54,7 +54,7 @@ pub(super) struct BatchOutput {
     /// The type of each entry of an unknown type.
     pub(super) unknown: Vec<String>,
     pub(super) blobs: BTreeSet<BlobDigest>,
-    /// What may belong to other rows.
+    /// Parts of rows that may belong together with parts of other rows.
     pub(super) parts: Vec<RowParts>,
     pub(super) report: RedactionReport,
     /// The source that changed since it was indexed, if one did.
@@ -187,8 +187,9 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// Hides what a row says together with others, or sets aside what may belong to
-    /// others. Entries have even numbers, runtime events odd ones.
+    /// Hides secrets that the row and other rows form together, or sets aside the
+    /// parts that may belong to other rows. Entries have even numbers, runtime
+    /// events odd ones.
     fn join(&self, number: u64, value: &mut Json<'_>, row: &[u8], done: &mut BatchOutput) {
         let redactor = self.context.pass.redactor();
         redactor.place_joined(number, value, &mut done.report);

@@ -8,8 +8,8 @@ use crate::index::record_store::tests::spool;
 use crate::index::session::index_session;
 use crate::warning::Warnings;
 
-/// The branch's rows from the root (1-based; relinked ones are marked), and the
-/// warnings.
+/// The branch's rows from the root, 1-based and with relinked ones marked, and
+/// the warnings.
 fn branch_of(rows: &[&str]) -> (Vec<String>, Vec<String>) {
     let header = r#"{"type":"session","version":3,"id":"s"}"#;
     let sources = MemorySources::new();
