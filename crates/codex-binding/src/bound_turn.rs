@@ -76,12 +76,12 @@ pub(crate) trait ServerSource: Send + Sync {
     async fn give_back(&self, server: LentServer, state: ServerState);
 }
 
-/// What a turn leaves a server in.
+/// The state in which a turn leaves a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerState {
     /// It has answered everything.
     Idle,
-    /// The turn was given up while the server worked on it. It may be slow, or hang.
+    /// The turn was abandoned while the server worked on it. The server may be slow, or hang.
     Busy,
     /// It does not answer, or may still run the turn.
     Unusable,
@@ -108,7 +108,7 @@ pub(crate) struct LentServer {
     pub(crate) lease: Option<Lease>,
 }
 
-/// Runs a turn on the servers of `source`, until one of them lives to begin it.
+/// Runs a turn on the servers of `source`, until one of them survives long enough to begin it.
 pub(crate) async fn run_on_servers(
     lifecycle: &ThreadLifecycle,
     source: &dyn ServerSource,
@@ -215,7 +215,7 @@ impl TurnAttempt<'_> {
     }
 }
 
-/// Records a turn that failed before it could begin; others have recorded themselves.
+/// Records a turn that failed before it could begin; any other turn is already recorded.
 fn recorded(
     turn: Result<BoundTurn, BoundTurnError>,
     request: &BoundTurnRequest,

@@ -131,8 +131,8 @@ impl Conversations {
         Handled::Reply(reply)
     }
 
-    /// Runs a turn while no other process runs one of the same conversation. The wait for it is
-    /// part of the message's time.
+    /// Runs a turn while no other process runs one of the same conversation. Waiting for that
+    /// counts towards the message's timeout.
     async fn leased_turn(
         &self,
         queue_key: &str,

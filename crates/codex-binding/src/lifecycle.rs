@@ -108,13 +108,13 @@ impl ThreadLifecycle {
         Ok(record)
     }
 
-    /// Starts a thread and binds a session to it, even if a stored thread would fit.
-    /// `replaces` is the thread that the caller knows the session to be bound to. Permissions and
-    /// tier of the plan are stored: they were chosen for the binding.
+    /// Starts a thread and binds a session to it, even if a stored thread would fit. `replaces` is
+    /// the thread to which the session is bound, as far as the caller knows. Permissions and tier
+    /// of the plan are stored: they were chosen for the binding.
     ///
     /// # Errors
-    /// The thread cannot be started, the record cannot be written, or the session is bound to
-    /// another thread than `replaces`. The record is unchanged.
+    /// The thread cannot be started, the record cannot be written, or the session is bound to a
+    /// thread other than `replaces`. The record is unchanged.
     pub async fn bind_new(
         &self,
         server: &dyn ThreadService,

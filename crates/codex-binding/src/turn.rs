@@ -157,7 +157,7 @@ pub async fn run_turn(
     run_turn_within(server, start, options, facts, sink, &TurnBounds::of(options)).await
 }
 
-/// Runs one turn within limits that began before.
+/// Runs one turn within limits that already apply.
 pub(crate) async fn run_turn_within(
     server: &dyn TurnService,
     start: StartTurn,
@@ -186,8 +186,8 @@ pub(crate) async fn run_turn_within(
     report
 }
 
-/// Starts the turn. A turn that must stop before the server answers is waited for a little longer:
-/// only a turn whose id is known can be interrupted.
+/// Starts the turn. If it must stop before the server answers, waits a little longer: only a turn
+/// whose id is known can be interrupted.
 async fn start_turn(
     server: &dyn TurnService,
     start: StartTurn,

@@ -98,7 +98,8 @@ impl BoundTurnError {
         }
     }
 
-    /// Why the server closed, if that is what happened. It knows the server's last words.
+    /// Why the server closed, if that is what happened. It may quote the end of the
+    /// server's output.
     #[must_use]
     pub const fn close_cause(&self) -> Option<&CloseCause> {
         match self {

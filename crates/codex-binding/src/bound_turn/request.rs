@@ -58,7 +58,8 @@ pub struct BoundTurnRequest {
 }
 
 impl BoundTurnRequest {
-    /// A turn of a person that grants nothing, is not recorded, and has the default limits.
+    /// A turn for a person's message. It grants nothing, is not recorded, and has the default
+    /// limits.
     #[must_use]
     pub fn new(plan: ThreadPlan, input: TurnInput) -> Self {
         Self {
@@ -183,7 +184,8 @@ impl BoundTurnRequest {
         let has_instructions = turn_instructions(&self.trigger, &self.blocks).is_some();
         start.collaboration_mode =
             match decide_turn_mode(model, effort, &self.trigger, &self.blocks) {
-                // A thread whose effort is unknown has had no turn yet, so no mode must end.
+                // A thread whose effort is unknown has had no turn yet, so there is no mode to
+                // end.
                 TurnMode::Send(_) if is_undecided && !has_instructions => None,
                 TurnMode::Send(mode) => Some(mode),
                 TurnMode::Omit => None,
@@ -222,7 +224,7 @@ mod tests {
         assert_eq!((mode.instructions, mode.effort.as_deref()), (None, Some("high")));
     }
 
-    /// A turn states again what its binding holds: the server may run it with something else.
+    /// A turn repeats the settings of its binding, because the server may otherwise use others.
     #[tokio::test]
     async fn a_turn_runs_with_what_its_binding_holds() {
         let (request, mut ready) = opened().await;

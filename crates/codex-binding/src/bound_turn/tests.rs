@@ -183,7 +183,7 @@ async fn ends(
     [timed_out, cancelled]
 }
 
-/// The timeout is the user's, from the first byte, and cancellation works at every stage.
+/// The user's timeout starts before the first byte, and cancellation works at every stage.
 #[tokio::test(start_paused = true)]
 async fn a_turn_is_bounded_while_the_server_introduces_itself() {
     let [timed_out, cancelled] = ends(&[], "initialize").await;

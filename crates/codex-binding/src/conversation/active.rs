@@ -47,7 +47,7 @@ impl ActiveTurns {
         Arc::new(ActiveTurnObserver { turns: self.clone(), queue_key: queue_key.to_owned() })
     }
 
-    /// The turn of a conversation is to run on this server.
+    /// Records the server that the turn of a conversation is about to run on.
     pub(super) fn runs_on(&self, queue_key: &str, server: &Arc<dyn Connection>) {
         let active = ActiveTurn { server: Some(Arc::clone(server)), turn: None };
         self.lock().insert(queue_key.to_owned(), active);

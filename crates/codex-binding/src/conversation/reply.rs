@@ -11,7 +11,7 @@ use crate::bound_turn::{BoundTurn, BoundTurnError};
 use crate::lifecycle::LifecycleError;
 use crate::turn::TurnOutcome;
 
-/// The reply to a message whose turn ran, after what the person must know about its thread.
+/// The reply to a message whose turn ran, preceded by what the person must know about its thread.
 pub(super) fn turn_reply(turn: &BoundTurn, options: &ConversationOptions) -> String {
     let text = match &turn.report.outcome {
         TurnOutcome::Completed if turn.report.text.is_empty() => {

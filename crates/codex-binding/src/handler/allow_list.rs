@@ -69,7 +69,7 @@ impl AllowList {
         self
     }
 
-    /// Allows changes of files that need no further permission.
+    /// Allows file changes that need no further permission.
     #[must_use]
     pub const fn file_changes(mut self) -> Self {
         self.allows_file_changes = true;

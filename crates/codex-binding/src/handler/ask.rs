@@ -18,7 +18,7 @@ pub struct ApprovalAnswer {
     pub decision: ApprovalDecision,
     /// Who decided.
     pub by: Decider,
-    /// The name of who decided, as it is recorded.
+    /// The name of the decider, as it is recorded.
     pub name: Option<String>,
     /// Why, as it is recorded.
     pub reason: Option<String>,
@@ -50,7 +50,7 @@ impl ApprovalAnswer {
         self
     }
 
-    /// The same answer as a decision of somebody else than a person.
+    /// The same answer, decided by something other than a person.
     #[must_use]
     pub const fn decided_by(mut self, by: Decider) -> Self {
         self.by = by;

@@ -25,7 +25,7 @@ fn is_shell(program: &str) -> bool {
     }
 }
 
-/// The words of a command. `None` if it takes a shell to know them.
+/// The words of a command. `None` if only a shell can split it.
 pub(super) fn split(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -45,7 +45,7 @@ pub enum LifecycleError {
         /// The thread.
         thread: ThreadId,
     },
-    /// The server does not have the thread, but it looks in another Codex home than the thread's.
+    /// The server does not have the thread, but it uses a Codex home other than the thread's.
     #[error("thread {thread} is in another Codex home")]
     OtherHome {
         /// The thread.

@@ -202,8 +202,8 @@ impl ThreadOpening<'_> {
         Ok(())
     }
 
-    /// What the new thread is to know of the old one. A server that does not have the old thread
-    /// has nothing to carry over; any other failure must not cost the history.
+    /// The messages that the new thread inherits. A thread that the server refuses to read adds
+    /// none. Any other failure ends the attempt, so that no history is lost.
     async fn past(
         &self,
         plan: &ThreadPlan,
@@ -240,7 +240,7 @@ impl ThreadOpening<'_> {
         }
     }
 
-    /// Refuses to give up a thread that the server looks for in the wrong place.
+    /// Refuses to give up a thread if the server uses another Codex home.
     fn require_home(&self, record: &BindingRecord) -> Result<(), LifecycleError> {
         let home = self.server.home();
         match record.compare_home(home.as_deref()) {
@@ -258,8 +258,8 @@ impl ThreadOpening<'_> {
     }
 }
 
-/// Resumes a thread. If another process has it open, tries again for a moment: right after a server
-/// was killed, the next one may still take the thread for one that is being written.
+/// Resumes a thread. If another process has it open, retries for a short time: right after a server
+/// was killed, its successor may still consider the thread open for writing.
 pub(super) async fn resume_when_free(
     server: &dyn ThreadService,
     resume: ResumeThread,
@@ -320,9 +320,9 @@ fn history_sources<'a>(old: &'a BindingRecord, how: &HowOpened) -> Vec<&'a Threa
     sources
 }
 
-/// Whether a thread that cannot be resumed has nothing more to give: it is gone, or its file was
-/// cut off by a crash before its first turn ended. A thread that somebody attached may have more
-/// turns than the record knows.
+/// Whether a thread that cannot be resumed has no history left: it is gone, or its file was cut off
+/// by a crash before its first turn ended. An attached thread may have more turns than the record
+/// knows.
 fn is_given_up(refusal: RefusalKind, record: &BindingRecord) -> bool {
     let is_unused = record.origin == BindingOrigin::Started && record.turns == 0;
     refusal == RefusalKind::ThreadGone || refusal == RefusalKind::ThreadDamaged && is_unused

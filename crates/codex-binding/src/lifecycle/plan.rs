@@ -1,4 +1,4 @@
-//! What a turn wants of its thread.
+//! The requirements of a turn on its thread.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct ThreadPlan {
     pub code_mode: CodeMode,
     /// Whether the thread leaves project documents out.
     pub lightweight: bool,
-    /// What a thread gets of the history of the one that it replaces.
+    /// How much of its predecessor's history a thread gets.
     pub carry_over: CarryOver,
     /// Tools of the host.
     pub tools: Vec<Json<'static>>,
@@ -57,7 +57,7 @@ pub struct ThreadPlan {
     pub default_auth_profile: Option<String>,
     /// The kind of credential in the profile.
     pub credential: CredentialKind,
-    /// Lets hooks of the thread keep validating; `None` keeps the stored one.
+    /// Keeps the hooks of the thread valid; `None` keeps the stored value.
     pub hook_relay_generation: Option<String>,
     /// Looks up plugin apps when they are needed.
     pub plugins: Option<Arc<dyn PluginApps>>,
@@ -163,8 +163,8 @@ impl ThreadPlan {
         }
     }
 
-    /// Writes the identity of the thread into a record. What is `tolerated` changed without the
-    /// thread: the record keeps what the thread was started with.
+    /// Writes the identity of the thread into a record. For components whose change is
+    /// `tolerated`, the record keeps what the thread was started with.
     pub(super) fn describe(&self, record: &mut BindingRecord, tolerated: &[RotateReason]) {
         let is_new = |component: RotateReason| !tolerated.contains(&component);
         let fingerprints = &mut record.fingerprints;

@@ -31,7 +31,7 @@ impl ReadyThread {
     }
 
     /// What the person must know before they read the reply: how much of the history the model no
-    /// longer sees, and which changes the thread does not have.
+    /// longer sees, and which changes do not apply to the thread.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
         let stale = |changed: &RotateReason| {
@@ -81,7 +81,7 @@ impl HowOpened {
         }
     }
 
-    /// Why the thread that was stored before is a former one now.
+    /// Why the previously stored thread became a former one.
     pub(super) const fn former_reason(&self) -> FormerReason {
         match self {
             Self::Replaced { .. } => FormerReason::Gone,
@@ -89,7 +89,7 @@ impl HowOpened {
         }
     }
 
-    /// Notes what the new thread got of the old one.
+    /// Notes what the new thread got from the old one.
     pub(super) const fn carried(&mut self, carried: CarryOver) {
         if let Self::Rotated { lost, .. } | Self::Replaced { lost } = self {
             lost.carried = carried;
@@ -138,7 +138,7 @@ pub struct LostHistory {
     pub covered_through: Option<UnixMillis>,
     /// The file that it was stored in.
     pub rollout_path: Option<String>,
-    /// What the new thread got of it.
+    /// How much of it the new thread got.
     pub carried: CarryOver,
 }
 

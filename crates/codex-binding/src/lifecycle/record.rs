@@ -84,8 +84,8 @@ pub(super) fn attached_record(
     record
 }
 
-/// A record of the thread that takes the place of another. What a person chose for the binding
-/// outlives the thread.
+/// A record of the thread that replaces another. What a person chose for the binding outlives the
+/// thread.
 fn successor(
     origin: BindingOrigin,
     old: Option<(&BindingRecord, FormerReason)>,
@@ -119,7 +119,7 @@ pub(super) fn remember_choices(record: &mut BindingRecord, plan: &ThreadPlan) {
     }
 }
 
-/// Writes the terms, and what the server reported where they leave something open.
+/// Writes the terms; where they leave something open, writes what the server reported.
 fn write_terms(
     record: &mut BindingRecord,
     plan: &ThreadPlan,

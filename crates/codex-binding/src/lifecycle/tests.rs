@@ -355,8 +355,8 @@ async fn equal_servers_resume_and_are_sent_again() {
     assert_eq!(world.ready(&server).await.unwrap().how, HowOpened::Resumed);
 }
 
-/// Two processes bind one session at once, without a lease: the binding is whole, and one of the two
-/// has its thread.
+/// Two processes bind one session at once, without a lease: the binding is intact, and one of
+/// the two has its thread.
 #[tokio::test]
 async fn of_two_who_bind_at_once_one_is_bound() {
     let world = world();

@@ -41,7 +41,8 @@ fn command(value: &str) -> ServerCommand {
     ServerCommand::codex("codex", vec![("KEY".to_owned(), value.to_owned())], "/w")
 }
 
-/// Scenario 78: another variable, profile or program is another server, and no key reveals a secret.
+/// Scenario 78: another variable, profile or program means another server, and
+/// no key reveals a secret.
 #[test]
 fn keys_differ_and_tell_no_secret() {
     let marker = MarkerKey::new([3; 32]);

@@ -117,7 +117,7 @@ pub(crate) fn asked_approval(request: &ServerRequest) -> Option<Approval> {
 }
 
 /// The decision that the server gets. An answer that does not fit the request grants nothing, and
-/// nobody decided that.
+/// counts as decided by nobody.
 pub(crate) fn ruling(kind: RequestKind, reply: &HostReply) -> ApprovalRuling {
     let mut ruling = ApprovalRuling::new(ApprovalVerdict::Denied, reply.by);
     ruling.decider_name.clone_from(&reply.decider_name);

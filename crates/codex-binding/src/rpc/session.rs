@@ -108,7 +108,7 @@ impl RpcSession {
         self.strays
     }
 
-    /// Sets whether calls may be written now. Until they may, they wait, and can time out.
+    /// Sets whether calls may be written now. Until then, calls wait, and can time out.
     pub(crate) const fn set_writable(&mut self, is_writable: bool) {
         self.is_writable = is_writable;
     }
@@ -306,7 +306,7 @@ impl RpcSession {
     }
 }
 
-/// Adds what a message leaves open, unless it says so already.
+/// Adds the detail to a message, unless the message already contains it.
 fn add_detail(message: &mut String, detail: Option<&str>) {
     let Some(detail) = detail.filter(|detail| !message.contains(detail)) else { return };
     if !message.is_empty() {

@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::TurnOptions;
 
-/// Why somebody stops waiting.
+/// Why waiting was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopCause {
     TimedOut,
@@ -22,7 +22,7 @@ pub(crate) struct TurnBounds {
 }
 
 impl TurnBounds {
-    /// The limits of a turn that is asked for now.
+    /// The limits of a turn that is requested now.
     pub(crate) fn of(options: &TurnOptions) -> Self {
         let deadline = Instant::now().checked_add(options.timeout);
         Self { deadline, cancel: options.cancel.clone() }

@@ -192,7 +192,8 @@ impl TurnRecorder {
         }
     }
 
-    /// What waits for a decision when the turn ends is not granted. The turn ends after that.
+    /// Denies what still waits for a decision when the turn ends. Called before the end is
+    /// recorded.
     fn decide_the_rest(&self) {
         let mut open = self.approvals.lock().unwrap_or_else(PoisonError::into_inner);
         let reply = HostReply::none().because("the turn ended before an answer");

@@ -167,7 +167,7 @@ async fn a_turn_does_not_store_the_permissions_that_it_was_given() {
     assert_eq!(world.stored().unwrap().sandbox, None);
 }
 
-/// Neither a thread that fits, nor one that would make the turn transient, is in the way.
+/// A new thread is started even if the stored one fits, or would make the turn transient.
 #[tokio::test]
 async fn a_start_that_is_asked_for_never_resumes() {
     let (mut world, thread) = World::with_history().await;
@@ -205,7 +205,7 @@ async fn a_bind_does_not_replace_a_thread_that_the_caller_has_not_seen() {
     assert_eq!((server.calls(), world.store.bytes(&world.plan.key)), (vec![], before));
 }
 
-/// Scenario 40: the stored account is used and kept; one that is asked for takes its place.
+/// Scenario 40: the stored account is used and kept; a requested one replaces it.
 #[tokio::test]
 async fn an_account_that_is_asked_for_beats_the_stored_one() {
     let (mut world, _) = World::with_history().await;
@@ -247,7 +247,7 @@ async fn the_provider_openai_is_written_for_an_api_key_only() {
     }
 }
 
-/// Scenario 3: a record from before the subscription heals at the next turn.
+/// Scenario 3: a record from before the subscription is corrected at the next turn.
 #[tokio::test]
 async fn a_stored_openai_is_dropped_once_there_is_a_subscription() {
     let (mut world, thread) = World::with_history().await;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::*;
 
-/// Right after a server was killed, the next one may still take the thread for one that is being
-/// written.
+/// Right after a server was killed, its successor may still consider the thread open for
+/// writing.
 #[tokio::test(start_paused = true)]
 async fn a_thread_that_is_still_open_elsewhere_is_waited_for_a_moment() {
     let (world, thread) = World::with_history().await;

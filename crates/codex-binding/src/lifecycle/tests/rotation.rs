@@ -181,7 +181,8 @@ async fn a_history_that_cannot_be_read_now_stops_the_rotation() {
         server.fail_call(failing, MemoryFailure::TimeOut);
         world.ready(&server).await.unwrap_err();
         assert_eq!(world.store.bytes(&world.plan.key), before, "call {failing}");
-        // A server that has nothing to give does not block the session for good.
+        // A server that does not have the history does not block the session for
+        // good.
         world.home.delete(&thread);
         let ready = world.ready(&server).await.unwrap();
         let HowOpened::Rotated { lost, .. } = &ready.how else { panic!("{:?}", ready.how) };

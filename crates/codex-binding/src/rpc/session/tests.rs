@@ -118,7 +118,7 @@ fn no_more_calls_than_the_limit_are_under_way() {
     assert_eq!(said(&line(&mut session, r#"{"id":2,"result":1}"#)), "", "nobody waits any more");
 }
 
-/// An overloaded server is asked again, later each time, and not for ever.
+/// A call that an overloaded server rejects is retried, later each time, and not forever.
 #[test]
 fn overload_is_retried_with_growing_distance() {
     let mut session = session(8);
