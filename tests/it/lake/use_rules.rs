@@ -26,7 +26,7 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 /// Places that no command accepts.
-const REFUSED: [&str; 13] = [
+const REFUSED: [&str; 14] = [
     "",
     "ftp://lake",
     "lake://b",
@@ -34,6 +34,7 @@ const REFUSED: [&str; 13] = [
     "file://host/srv/lake",
     "file:lake",
     "s3:bucket/p",
+    "s3//bucket/p",
     "s3://",
     "s3://key:made-up-secret@bucket/p",
     "https://s3.example/bucket?X-Amz-Signature=made-up-secret",

@@ -134,9 +134,12 @@ pub(crate) fn dataset_root(flag: &str, at: &str, host: &Host) -> Result<DatasetR
     })
 }
 
-/// Whether a text begins with a scheme: one with a slash too few is not taken for a
-/// directory.
+/// Whether a text begins with a scheme, or with one that lacks its colon or a slash:
+/// neither is taken for a directory.
 fn is_url(at: &str) -> bool {
+    if ["file//", "s3//", "gs//", "az//"].iter().any(|start| at.starts_with(start)) {
+        return true;
+    }
     let scheme = at.split_once(':').map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
         !scheme.is_empty() && scheme.chars().all(|letter| letter.is_ascii_alphanumeric())
