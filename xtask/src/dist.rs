@@ -23,7 +23,8 @@ const SHELLS: [(&str, &str); 5] = [
 
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// The licences of what the script of the page contains, and its name in the archive.
+/// The licences of the libraries in the page's script, and the file's name in the
+/// archive.
 const NOTICES: (&str, &str) =
     ("crates/traj-export/src/page/assets/licences.txt", "THIRD-PARTY-PAGE.txt");
 

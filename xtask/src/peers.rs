@@ -1,8 +1,9 @@
 //! `cargo xtask peers`: installs the programs that the page is compared with.
 //!
-//! Those in Python come with the hashes of all their files into
-//! `target/peers/python`; the one in Rust is built with its own lock file. Only
-//! `cargo xtask bench` and `sweep` need them. None of this is committed or shipped.
+//! The Python programs are installed into `target/peers/python` and pinned by the
+//! hashes of all their files; the Rust program is built with its own lock file.
+//! Only `cargo xtask bench` and `sweep` need them. None of this is committed or
+//! shipped.
 
 use std::path::PathBuf;
 

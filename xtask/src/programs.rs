@@ -1,7 +1,7 @@
 //! Third-party programs that tests run.
 //!
 //! - `npm`: installs pinned versions;
-//! - `codex`, `openclaw`: what the tests of these need;
+//! - `codex`, `openclaw`: what the tests of these programs need;
 //! - `agents`: other agents, and the tests that run them.
 
 pub(crate) mod agents;

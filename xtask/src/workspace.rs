@@ -93,8 +93,8 @@ impl Workspace {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// The packages that a member brings on Linux with its default features,
-    /// one per line. The platform is fixed, so that the answer is the same everywhere.
+    /// The packages that a member pulls in on Linux with its default features, one per
+    /// line. The platform is fixed, so that the answer is the same everywhere.
     pub(crate) fn packages_of(&self, name: &str) -> Result<String> {
         let sh = &self.sh;
         let target = "x86_64-unknown-linux-gnu";

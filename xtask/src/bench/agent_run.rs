@@ -1,5 +1,5 @@
-//! One long run of a coding agent, with everything in it known: every line of
-//! output has a number, secrets are planted, failures and tokens are counted.
+//! One long run of a coding agent whose content is fully known: every line of output has
+//! a number, secrets are planted, failures and tokens are counted.
 //!
 //! It is a session of Claude Code, with sub-agents in files of their own.
 //! `facts.json` states what a reader must find. Everything is the same every time.
@@ -210,8 +210,8 @@ impl Writer {
         self.session.row(thread, at, row)
     }
 
-    /// The next secret, if it is due and its turn is this place. A quarter of them
-    /// is planted in each: prompts, answers, commands, output.
+    /// The next secret, if one is due and belongs in this place. Each place gets a
+    /// quarter of them: prompts, answers, commands, output.
     fn secret(&mut self, place: usize) -> Option<String> {
         let number = self.facts.planted;
         let due = self.bytes / 100 * 98 / SECRETS * number;
@@ -222,7 +222,7 @@ impl Writer {
         Some(secrets::in_context(number))
     }
 
-    /// Lines with a number each, by which a reader of the result can count them.
+    /// Numbered lines, so that a reader of the result can count them.
     fn output(&mut self, thread: Thread, lines: usize) -> String {
         let mut output = String::with_capacity(lines * 80);
         for line in 0..lines {

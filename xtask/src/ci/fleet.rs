@@ -25,7 +25,7 @@ struct Fleet {
     schedules: &'static str,
 }
 
-/// The engines that are installed within a minute or two, on few sessions.
+/// The engines that can be installed within a minute or two, with few sessions.
 const SMALL: Fleet = Fleet {
     folder: "fleet",
     pins: "tests/fleet/requirements.txt",
@@ -64,7 +64,7 @@ fn not_installed() -> Outcome {
     )
 }
 
-/// The same questions to every engine, compared with what traj says of the sessions.
+/// Asks every engine the same questions, and compares the answers with what traj reports.
 pub(super) fn engines(workspace: &Workspace) -> Result<Outcome> {
     check(workspace, &SMALL)
 }
@@ -103,7 +103,7 @@ fn check(workspace: &Workspace, fleet: &Fleet) -> Result<Outcome> {
 /// The test that ships by random schedules into S3.
 const SCHEDULES: &str = "every_event_is_in_s3_exactly_once";
 
-/// A server that speaks S3. It ends with this value.
+/// A server that speaks S3. It stops when this value is dropped.
 struct S3Server {
     child: Child,
     address: String,

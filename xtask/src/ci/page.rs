@@ -12,8 +12,7 @@ use crate::workspace::Workspace;
 const SOURCES: &str = "crates/traj-export/page";
 const TESTS: &str = "tests/page";
 
-/// Checks the types of the script, and that the built files are those of the
-/// sources.
+/// Checks the types of the script, and that the built files match the sources.
 pub(super) fn script(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     let _inside = sh.push_dir(SOURCES);

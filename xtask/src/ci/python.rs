@@ -1,11 +1,11 @@
-//! Virtual environments of Python with pinned packages, for checks that need programs of others.
+//! Python virtual environments with pinned packages, for checks that need third-party programs.
 
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
 /// The interpreter of the environment below `target` with the packages that the file `pins` names;
-/// `None` if they cannot be installed. It is made once for each content of the file.
+/// `None` if they cannot be installed. The packages are installed again when the file changes.
 pub(crate) fn environment(sh: &Shell, target: &Path, pins: &str) -> Option<PathBuf> {
     let (venv, copy) = (target.join("venv"), target.join("requirements.txt"));
     let python = venv.join("bin/python");

@@ -1,7 +1,7 @@
 //! `cargo xtask agents`: real agents run offline, and `traj` reads what they wrote.
 //!
-//! The agents are installed into a cache outside `target` (see `npm`). Where the
-//! host permits it, they run in a network namespace with a loopback only.
+//! The agents are installed into a cache outside `target` (see `npm`). Where the host
+//! permits it, they run in a network namespace that has only a loopback interface.
 
 use std::path::{Path, PathBuf};
 
@@ -139,7 +139,7 @@ fn test(workspace: &Workspace, is_sweep: bool) -> Result<()> {
     command.run().context("an agent's files are not read as they should")
 }
 
-/// Whether this host lets us make a network namespace with a loopback.
+/// Whether this host permits a network namespace that has only a loopback interface.
 fn is_isolated(workspace: &Workspace) -> bool {
     let script = "ip link set lo up";
     let tried = cmd!(workspace.sh, "unshare --net sh -c {script}").quiet();

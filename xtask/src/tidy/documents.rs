@@ -129,7 +129,7 @@ pub(super) fn undocumented_variables(path: &str, text: &str, page: &str) -> Vec<
     // Either spelled out, or without its prefix in a call of `shared("NAME")`.
     let spelt = text.split("\"TRAJ_").skip(1).map(|rest| format!("TRAJ_{}", name_at(rest)));
     let shared = text.split("shared(\"").skip(1).map(|rest| format!("TRAJ_{}", name_at(rest)));
-    // Elsewhere, such names are those of secrets that are hidden.
+    // Elsewhere, such names belong to secrets that are hidden.
     let stores: &[&str] =
         if path.contains("object_stores") { &["AWS_", "AZURE_", "GOOGLE_"] } else { &[] };
     let stores = stores.iter().flat_map(|prefix| {

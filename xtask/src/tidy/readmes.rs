@@ -1,4 +1,5 @@
-//! Checks that the README of a published crate states how many crates it brings.
+//! Checks that the README of a published crate states how many crates it pulls
+//! in.
 
 /// The sentence in a README, with the number.
 pub(super) fn sentence(count: usize) -> String {

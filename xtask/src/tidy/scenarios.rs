@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const SCENARIOS: usize = 82;
 
 /// Checks the table of a page: one row for each number, and in its last column the file of each
-/// test in front of the test's name.
+/// test before the test's name.
 pub(super) fn check(page: &str, text: &str, files: &[(String, String)]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut rows: BTreeMap<usize, usize> = BTreeMap::new();

@@ -5,7 +5,8 @@
 //! across line breaks. Every phrase has two words or more, so that only comments
 //! and strings can contain one.
 
-/// A phrase, its replacement, and the neighbouring words with which it is right.
+/// A phrase, its replacement, and the neighbouring words that make it
+/// acceptable.
 struct Phrase {
     words: &'static str,
     instead: &'static str,

@@ -21,7 +21,7 @@ pub(super) fn value(number: usize) -> String {
     }
 }
 
-/// The same with what stands around it.
+/// The same secret with its context.
 pub(super) fn in_context(number: usize) -> String {
     let secret = value(number);
     match number / 4 % 10 {
