@@ -1,5 +1,5 @@
-//! A server on this machine that answers as it is told to, also with faults: a
-//! receiver of traces, or an object store.
+//! A server on this machine that answers as instructed, including with faults:
+//! a receiver of traces, or an object store.
 
 use std::io::{BufReader, Read, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use flate2::read::GzDecoder;
 
-/// A server waits so long for a client, and a client for a server.
+/// How long a server waits for a client, and a client for a server.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the server does with a connection.
@@ -75,8 +75,8 @@ impl Arrived {
     }
 }
 
-/// A server on a port of its own. It ends after its last answer, or when nobody
-/// comes.
+/// A server on its own port. It stops after its last answer, or when it is
+/// dropped.
 #[derive(Debug)]
 pub struct FaultServer {
     address: String,
@@ -86,7 +86,7 @@ pub struct FaultServer {
 }
 
 impl FaultServer {
-    /// Listens, and does this with the connections, one after the other.
+    /// Listens, and applies the faults to the connections, one after the other.
     pub fn start(faults: Vec<Fault>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("it is bound").port();
@@ -102,7 +102,7 @@ impl FaultServer {
         Self { address, arrived, thread: Some(thread), port }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> &str {
         &self.address
     }

@@ -21,10 +21,10 @@ pub struct PageFile {
     pub chunks: Vec<Vec<u8>>,
 }
 
-/// Number of the row or item that there is not.
+/// Stands for no row or no item.
 pub const NONE: u32 = u32::MAX;
 
-/// The columns that tests look at.
+/// The columns that tests use.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct PageIndex {
@@ -52,11 +52,11 @@ pub struct PageIndex {
     pub command_path: Vec<u16>,
     /// Where the result is.
     pub result_path: Vec<u16>,
-    /// Whose item it is.
+    /// The thread that it belongs to.
     pub thread: Vec<u16>,
-    /// What is special about it.
+    /// Its flags.
     pub flags: Vec<u16>,
-    /// What it is.
+    /// Its kind.
     pub kind: Vec<u8>,
     /// The items of model calls.
     pub call_item: Vec<u32>,
@@ -79,10 +79,10 @@ pub struct PageIndex {
 }
 
 impl PageFile {
-    /// Takes a page apart.
+    /// Parses a page.
     ///
     /// # Panics
-    /// When it is not as the format says.
+    /// When it does not follow the format.
     pub fn parse(html: &str) -> Self {
         let head = element(html, "<script type=\"application/json\" id=\"head\">").expect("a head");
         let head: Value = serde_json::from_str(head).expect("the head is JSON");
@@ -148,7 +148,7 @@ impl PageFile {
         lines.map(|line| serde_json::from_slice(line).expect("a row is JSON")).collect()
     }
 
-    /// What a path leads to in a row.
+    /// The value at a path of a row.
     pub fn follow(&self, row: &Value, path: u16) -> Option<Value> {
         let mut value = row.clone();
         for step in self.index.paths.get(usize::from(path))? {

@@ -13,7 +13,7 @@ use crate::host::pinned::program_of_fleet;
 /// Starts moto, prints its address, and ends when its input ends.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fleet/s3_server.py");
 
-/// A store with one bucket, `runs`, that ends with this value.
+/// A store with one bucket, `runs`, that stops when this value is dropped.
 #[derive(Debug)]
 pub struct S3Server {
     address: String,
@@ -47,7 +47,7 @@ impl S3Server {
         Self { address: address.trim().to_owned(), child, input }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -68,7 +68,7 @@ impl Drop for S3Server {
     }
 }
 
-/// Opens a dataset at the address of a store of this machine.
+/// Opens a dataset at the address of a store on this machine.
 ///
 /// # Panics
 /// If there is no dataset at such an address.

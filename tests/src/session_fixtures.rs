@@ -1,5 +1,5 @@
 //! Small sessions of every dialect, for tests that compare readers; and, in
-//! [`gathered`], the rows of files that are not read as they are.
+//! [`gathered`], the rows of files that cannot be read directly.
 
 pub mod agent_files;
 pub mod databases;

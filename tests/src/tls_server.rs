@@ -1,4 +1,4 @@
-//! A receiver over TLS with a certificate of its own making.
+//! A receiver over TLS with a self-signed certificate.
 
 use std::io::{BufReader, Write as _};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::fault_server::read_request;
 
-/// A server that answers a number of connections, and then ends.
+/// A server that answers a number of connections, and then stops.
 #[derive(Debug)]
 pub struct TlsServer {
     address: String,
@@ -19,7 +19,7 @@ pub struct TlsServer {
 }
 
 impl TlsServer {
-    /// Listens for so many connections.
+    /// Listens for this many connections.
     ///
     /// # Panics
     /// When the machine has no free port.
@@ -57,7 +57,7 @@ impl TlsServer {
         Self { address: format!("https://127.0.0.1:{port}"), certificate: pem(&der), arrived }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> &str {
         &self.address
     }

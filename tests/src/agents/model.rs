@@ -179,7 +179,7 @@ fn answer(shared: &Shared, stream: &mut TcpStream, request: &Request) -> std::io
     }
 }
 
-/// Answers what agents ask besides: models, counts of tokens.
+/// Answers an agent's other requests: lists of models, token counts.
 fn beside(stream: &mut TcpStream, request: &Request, body: &Value) -> std::io::Result<()> {
     if request.path.ends_with("/count_tokens") || request.path.ends_with(":countTokens") {
         let tokens = body.to_string().len() / 4;
@@ -197,7 +197,7 @@ fn choose(asked: &Asked) -> (&'static str, usize, Line) {
         Turn::User(text) => Some(text.as_str()),
         _ => None,
     });
-    // Some quote the conversation beside the instruction; then they offer no tools.
+    // Some agents quote the conversation next to the instruction; they then offer no tools.
     let wants_summary = newest.is_some_and(|text| {
         let is_asked = ["summar", "<state_snapshot>"]
             .iter()
@@ -212,7 +212,7 @@ fn choose(asked: &Asked) -> (&'static str, usize, Line) {
         _ => None,
     });
     let Some((at, (prompt, lines))) = chosen.filter(|_| !asked.tools.is_empty()) else {
-        // What an agent asks beside the conversation needs no tools.
+        // A request outside the conversation offers no tools.
         let script = if asked.tools.is_empty() { ASIDE } else { GO_ON };
         return (script, 0, aside());
     };

@@ -21,7 +21,7 @@ pub struct Invocation {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Variables beside the sandbox's own.
+    /// Variables in addition to the sandbox's own.
     pub environment: Vec<(String, String)>,
 }
 
@@ -52,12 +52,12 @@ pub enum Agent {
 /// The model's name for agents that let their user choose one.
 const MODEL: &str = "scripted";
 
-/// How many tokens a conversation may have: more than any script needs, or fewer than the first
-/// script needs, beside those that are kept free for answers.
+/// How many tokens a conversation may have, not counting those that are kept free for answers:
+/// more than any script needs, or fewer than the first script needs.
 const WIDE: u64 = 200_000;
 const NARROW: u64 = 12_000;
 
-/// The same for Gemini CLI: a part of what its model can hold.
+/// The same for Gemini CLI, as a fraction of its model's context.
 const USUAL_PART: f64 = 0.5;
 const NARROW_PART: f64 = 0.0001;
 
@@ -151,8 +151,8 @@ impl Agent {
         }
     }
 
-    /// Writes how long a conversation may become, for agents that replace a longer one by a
-    /// summary before the next prompt.
+    /// Configures the maximum length of a conversation, for agents that replace a longer one by
+    /// a summary before the next prompt.
     fn set_window(self, sandbox: &AgentSandbox, window: u64) {
         let url = sandbox.model.url();
         let write = |file: &str, text: &str| sandbox.write(Path::new(file), text);
@@ -172,7 +172,7 @@ impl Agent {
         }
     }
 
-    /// How to run a step; `None` if the agent knows no such step.
+    /// How to run a step; `None` if the agent does not support it.
     pub(super) fn invocation(self, sandbox: &AgentSandbox, step: Step) -> Option<Invocation> {
         let url = sandbox.model.url();
         let v1 = format!("{url}/v1");

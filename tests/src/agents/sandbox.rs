@@ -15,7 +15,7 @@ use crate::host::pinned::variable;
 /// How long an agent may take for one prompt. OpenClaw loads its plugins for each.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How often a running agent is looked at.
+/// How often a running agent is checked.
 const LOOK: Duration = Duration::from_millis(25);
 
 /// The made-up secrets in the workspace's settings, in two parts so that no scanner reports this
@@ -105,7 +105,7 @@ impl AgentSandbox {
         std::fs::write(file, text).expect("the file is written");
     }
 
-    /// Runs the agent for one step. `None` if the agent knows no such step.
+    /// Runs the agent for one step. `None` if the agent does not support it.
     ///
     /// # Panics
     /// If it takes too long.

@@ -24,9 +24,9 @@ pub const REFUSE: &str = "ask for something that the model refuses";
 /// A short turn, before which the agent replaces a conversation that has become too long.
 pub const AGREE: &str = "say in one line what is done so far";
 
-/// The name of requests that an agent makes for itself, such as a title.
+/// The name of requests for an agent's own purposes, such as a title.
 pub const ASIDE: &str = "aside";
-/// The name of requests to go on, which an agent makes for itself after a summary.
+/// The name of requests to continue, which an agent sends by itself after a summary.
 pub const GO_ON: &str = "go on";
 /// The name of requests for a summary of the conversation.
 pub const SUMMARY: &str = "summary";
@@ -157,7 +157,7 @@ pub(super) fn summary() -> Line {
     )
 }
 
-/// What the model answers when a sub-agent has been started whose answer has to be waited for.
+/// The model's answer after it started a sub-agent whose result must be waited for.
 pub(super) fn wait_for(agent: &str) -> Line {
     Line::calls([5_210, 4_150, 60, 30, 4], [Action::Await(agent.to_owned())])
 }

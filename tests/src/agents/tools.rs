@@ -155,7 +155,7 @@ impl Action {
         }
     }
 
-    /// The action as a patch, for agents that edit only so.
+    /// The action as a patch, for agents that can only edit this way.
     fn as_patch(&self, tools: &[OfferedTool], id: &str) -> Option<ServedCall> {
         let tool = tools.iter().find(|tool| tool.name == "apply_patch")?;
         let patch = match self {

@@ -74,7 +74,7 @@ pub fn make(path: &Path, program: &str) {
     });
 }
 
-/// Gathers in a directory of its own inside `folder`, so that nothing lies beside
+/// Gathers in a separate directory inside `folder`, so that nothing is left next to
 /// the files of a test.
 ///
 /// # Panics

@@ -1,10 +1,10 @@
-//! Rows of files that are not read as they are.
+//! Rows of files that cannot be read directly.
 
 use traj_core::gather::{GatherError, GatheredFile, RowWriter, file_rows};
 use traj_core::memory::{MemoryScratch, MemorySources};
 use traj_core::port::{Scratch as _, Sources as _};
 
-/// The rows of a file with this content; `None` if it is read as it is.
+/// The rows of a file with this content; `None` if it can be read directly.
 ///
 /// # Errors
 /// When it cannot be gathered.

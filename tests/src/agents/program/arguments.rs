@@ -7,8 +7,8 @@ use crate::agents::scenario::{AGREE, REFUSE, WAIT};
 /// Arguments, and variables with their values.
 type Arguments<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>);
 
-/// How to run a step; `None` if the agent knows no such step. `url` is the address of the model,
-/// and `v1` the root of its OpenAI APIs.
+/// How to run a step; `None` if the agent does not support it. `url` is the address of the
+/// model, and `v1` the root of its OpenAI APIs.
 pub(super) fn of<'a>(agent: Agent, step: Step, url: &'a str, v1: &'a str) -> Option<Arguments<'a>> {
     match agent {
         Agent::ClaudeCode(_) => Some(claude_code(step, url)),

@@ -50,7 +50,7 @@ pub(super) fn read(body: &Value, is_streamed: bool) -> Asked {
 }
 
 pub(super) fn write(stream: &mut TcpStream, asked: &Asked, answer: &Answer) -> std::io::Result<()> {
-    // This API counts reasoning beside the answer.
+    // This API counts reasoning separately from the answer.
     let tokens = &answer.tokens;
     let usage = json!({
         "promptTokenCount": tokens.input,
