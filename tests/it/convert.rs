@@ -1,13 +1,15 @@
 //! `traj convert`: what it writes, compared with other readers of the same run.
 
+mod counts;
 mod long_texts;
 mod round_trip;
 mod send;
 
 use serde_json::Value;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
+use traj_tests::host::small_disk::SmallDisk;
 use traj_tests::rows::{assistant, message, tool_result, user};
-use traj_tests::traj_binary::{names_in, printed};
+use traj_tests::traj_binary::{names_in, on_terminal, printed, traj_command};
 
 const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
 
@@ -103,6 +105,63 @@ fn a_file_is_written_whole_or_not_at_all() {
     assert_eq!(home.traj(&onto_itself).status.code(), Some(2));
     let names = names_in(home.path());
     assert!(names.iter().all(|name| !name.contains("tmp")), "{names:?}");
+}
+
+#[test]
+fn a_terminal_gets_no_binary_format() {
+    let home = home();
+    for (format, code) in
+        [("csv", 0), ("otlp-json", 0), ("otlp", 2), ("parquet", 2), ("inspect", 2)]
+    {
+        let mut command = traj_command(home.path());
+        command.args(["convert", "s1.jsonl", "--to", format, "--output", "-"]);
+        let (screen, status) = on_terminal(&mut command);
+        assert_eq!(status, Some(code), "{format}: {screen}");
+    }
+}
+
+#[test]
+fn an_output_does_not_become_part_of_a_bundle() {
+    let home = home();
+    home.export(&["--output", "one"]);
+    let (bundle, inner) = (format!("{EXPORTS}/one"), format!("{EXPORTS}/one/calls.csv"));
+    let output = home.traj(&["convert", &bundle, "--to", "csv", "--output", &inner]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(!home.folder.exists(&inner));
+    assert_eq!(home.traj(&["verify", &bundle]).status.code(), Some(0));
+}
+
+#[test]
+fn a_damaged_bundle_is_converted_as_far_as_possible() {
+    let home = home();
+    home.export(&["--output", "one"]);
+    let (bundle, events) = (format!("{EXPORTS}/one"), format!("{EXPORTS}/one/events.jsonl"));
+    let text = home.folder.read_to_string(&events).unwrap();
+    home.folder.write(&events, text.replace("made", "maid") + "{torn").unwrap();
+    for (format, needle) in
+        [("jsonl", "\"call_id\":\"c\""), ("atif", "maid"), ("otlp-json", "shell")]
+    {
+        let convert = ["convert", &bundle, "--to", format, "--output", "out", "--force"];
+        let output = home.traj(&convert);
+        assert_eq!(output.status.code(), Some(4), "{format}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("traj verify"), "{format}: {said}");
+        let text = home.folder.read_to_string("out").unwrap();
+        assert!(text.contains(needle), "{format}: {text}");
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_no_part_of_a_file() {
+    let (Some(disk), home) = (SmallDisk::mount(), home()) else { return };
+    disk.fill(0);
+    let path = disk.path().join("calls.csv").to_string_lossy().into_owned();
+    let output = home.traj(&["convert", "s1.jsonl", "--to", "csv", "--output", &path]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(names_in(disk.path()), ["ballast"]);
+    disk.free();
+    let output = home.traj(&["convert", "s1.jsonl", "--to", "csv", "--output", &path]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-pub use terminal::on_terminal;
+pub use terminal::{answered_on_terminal, on_terminal};
 
 /// The path of the `traj` binary.
 ///

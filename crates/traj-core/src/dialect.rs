@@ -60,6 +60,9 @@ use crate::run::{Place, RunEvent};
 /// A program with the tables of opencode.
 const KILO: &str = "kilo";
 
+/// The member of a gathered row of a sub-agent that names the call which started it.
+pub(crate) const STARTED_BY: &str = "startedBy";
+
 /// The file format of a program, or one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -47,7 +47,7 @@ mod prices;
 pub mod words;
 
 pub use display::{CommandPlace, command_of, command_place, cut, is_edit, one_line};
-pub use event::{Origin, Place, RunEvent, Thread};
+pub use event::{AgentStart, Origin, Place, RunEvent, Thread};
 pub use fact::{
     ApprovalFact, ApprovalOutcome, Arguments, Attachment, Branches, Compaction, CompiledContext,
     Content, EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange,
@@ -60,5 +60,5 @@ pub use fold::{
     ApprovalState, CallExample, CallKey, CallState, CallTotals, ContextPoint, CountedCall, Fold,
     ModelTotals, NameCounts, Taken, TimeSplit,
 };
-pub use model::{DecidedApproval, FirstFailure, Moment, Run, RunState};
+pub use model::{AgentCall, DecidedApproval, FirstFailure, Moment, Run, RunState};
 pub use prices::{Cost, CostOrigin, Prices, PricesError};

@@ -230,10 +230,10 @@ impl<'w> Conversion<'w> {
     /// # Errors
     /// If writing fails.
     pub fn finish(self) -> Result<ConvertReport, ConvertError> {
-        let Self { converter, losses, mut report, written, .. } = self;
+        let Self { options, converter, losses, mut report, written, .. } = self;
         report.records = converter.finish()?;
         report.bytes = written.load(Ordering::Relaxed);
-        report.notices = losses.into_notices();
+        report.notices = losses.into_notices(options.format.holds_outputs(&options));
         Ok(report)
     }
 
@@ -288,10 +288,15 @@ impl<'w> Conversion<'w> {
                 return ControlFlow::Continue(());
             }
             let mut goes_on = true;
-            story.take(event, &mut |step| goes_on &= grouping.take(step, &mut pass));
+            story.take(event, &mut |mut step| {
+                survey.settle(&mut step);
+                goes_on &= grouping.take(step, &mut pass);
+            });
             if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        story.finish(&mut |step| {
+        let late = story.late_results();
+        story.finish(&mut |mut step| {
+            survey.settle(&mut step);
             grouping.take(step, &mut pass);
         });
         grouping.finish(&mut pass);
@@ -300,6 +305,7 @@ impl<'w> Conversion<'w> {
                 failure = converter.piece(piece, losses).err();
             }
         }
+        losses.add(Loss::LateResults, late);
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
 }

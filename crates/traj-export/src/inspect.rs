@@ -5,8 +5,10 @@
 //! - `run_events`: reads the events of a bundle;
 //! - `context_rows`: reads the rows that contexts are built from;
 //! - `in_words`: figures for people;
+//! - `agent_calls`: which call started a sub-agent;
 //! - `story`: the events as steps of a conversation.
 
+pub(crate) mod agent_calls;
 mod checked;
 pub(crate) mod context_rows;
 mod in_words;

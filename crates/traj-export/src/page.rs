@@ -195,7 +195,7 @@ fn write_parts(
     let (summary, run) = look_through(bundle, options.prices(), true)?;
     let contexts = PageContexts::read(bundle, &summary)?;
     let mut survey = PageSurvey::of(bundle, &run, options, contexts)?;
-    let threads = survey.list.finish(&survey.rows);
+    let threads = survey.list.finish(&survey.rows, &run);
     let turns = survey.list.turns(summary.turns);
     let output = std::mem::take(&mut survey.notes.failure);
     let overview = Overview::of(&summary, &run, &survey.list, output);

@@ -15,7 +15,7 @@ use traj_tests::session_fixtures::gathered::rows_of;
 use crate::reading::run_law::{CLAUDE, ROLLOUTS};
 
 /// A bundle of a session and its sidecar.
-fn bundle_of(session: &str, sidecar: &str) -> MemoryBundle {
+pub(super) fn bundle_of(session: &str, sidecar: &str) -> MemoryBundle {
     let sources = MemorySources::new();
     sources.put("s.jsonl", session);
     if !sidecar.is_empty() {
@@ -39,7 +39,7 @@ fn converted(bundle: &MemoryBundle, format: ConvertFormat) -> String {
 }
 
 /// The rows of a file that is not read as it is.
-fn gathered(content: &str) -> String {
+pub(super) fn gathered(content: &str) -> String {
     rows_of(content).unwrap().expect("it is recognised")
 }
 
@@ -51,6 +51,8 @@ struct Told {
     cost: Option<String>,
     models: Vec<(String, u64)>,
     sub_agents: BTreeSet<String>,
+    /// The calls that started them.
+    starters: Vec<(String, String)>,
     status: Option<String>,
     /// Sub-agent, tool, outcome, exit code, error and size of each call.
     rows: Vec<String>,
@@ -71,6 +73,9 @@ fn told(bundle: &MemoryBundle) -> (Told, Run) {
     // Calls that began at the same time may change places.
     rows.sort();
     let models = run.by_model.iter().map(|(name, totals)| (name.clone(), totals.usage.total()));
+    let has_rows = |agent: &&String| run.sub_runs.contains_key(*agent);
+    let starters = run.agent_calls.keys().filter(has_rows);
+    let starters = starters.map(|agent| (agent.clone(), run.agent_calls[agent].call.clone()));
     let told = Told {
         calls: [
             calls.calls,
@@ -86,6 +91,7 @@ fn told(bundle: &MemoryBundle) -> (Told, Run) {
         cost: run.cost().map(|cost| format!("{:.6} {}", cost.amount(), cost.currency)),
         models: models.collect(),
         sub_agents: run.sub_runs.keys().cloned().collect(),
+        starters: starters.collect(),
         status: run.status.as_ref().map(|status| status.as_str().to_owned()),
         rows,
     };
@@ -124,7 +130,9 @@ fn compare(format: ConvertFormat, forget: impl Fn(&mut Told)) {
 
 #[test]
 fn a_trajectory_is_the_same_run_when_it_is_read() {
-    compare(ConvertFormat::Atif, |_| {});
+    let starters = std::cell::Cell::new(0);
+    compare(ConvertFormat::Atif, |told| starters.set(starters.get() + told.starters.len()));
+    assert!(starters.get() >= 12, "sub-agents whose starters are compared: {starters:?}");
 }
 
 #[test]

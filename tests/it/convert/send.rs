@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::Value;
 use traj_tests::export_home::{ExportHome, result};
 use traj_tests::fault_server::{Fault, FaultServer};
+use traj_tests::traj_binary::{answered_on_terminal, traj_command};
 
 use super::{SECRET, home};
 
@@ -135,6 +136,43 @@ fn the_standard_variables_name_the_receiver() {
         let output = sent(&home, "", &[(name, &address)], &["--yes"]);
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
         assert_eq!(server.arrived()[0].path, path);
+    }
+}
+
+#[test]
+fn variables_for_traces_win_over_those_for_all_signals() {
+    let home = home();
+    let server = FaultServer::start(vec![Fault::status(200), Fault::status(200)]);
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", server.address()),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=all,x-only=all"),
+        ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-team=a%2Cb%20c"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "1"),
+        ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "20000"),
+    ];
+    let several = ["convert", "s1.jsonl", "s1.jsonl", "--to", "otlp", "--send", "--yes", "--json"];
+    let output = home.traj_with(&variables, &several);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(report(&output)["requests"], 2, "one for each run");
+    for arrived in server.arrived() {
+        assert_eq!(arrived.path, "/v1/traces");
+        assert_eq!((arrived.header("x-team"), arrived.header("x-only")), (Some("a,b c"), None));
+    }
+    assert_eq!(server.arrived().len(), 2);
+}
+
+#[test]
+fn consent_is_asked_for_on_a_terminal() {
+    let home = home();
+    for (answer, code, requests) in [("y\n", 0, 1), ("n\n", 2, 0), ("\n", 2, 0)] {
+        let server = FaultServer::start(vec![Fault::status(200)]);
+        let mut command = traj_command(home.path());
+        command.args(["convert", "s1.jsonl", "--to", "otlp", "--send", server.address()]);
+        let (screen, status) = answered_on_terminal(&mut command, answer);
+        assert_eq!(status, Some(code), "{answer:?}: {screen}");
+        assert!(screen.contains("[y/N]"), "{screen}");
+        assert_eq!(server.arrived().len(), requests, "{answer:?}");
     }
 }
 

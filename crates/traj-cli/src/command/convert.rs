@@ -4,7 +4,7 @@
 
 mod send;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,6 +49,9 @@ use crate::terminal_text::escape_control;
         "  traj convert bug-1234.zip --to parquet --table calls --output calls.parquet\n",
         "  traj convert bug-1234.zip --to perfetto --output run.trace.json\n",
         "  traj convert mon.zip tue.zip --to csv --output -     several runs in one table\n",
+        "  traj convert bug-1234.zip --to atif --output run.json\n",
+        "  traj convert bug-1234.zip --to inspect --output run.eval\n",
+        "  traj convert bug-1234.zip --to otlp-json --content --output traces.jsonl\n",
         "  traj convert 0197f2c4 --to otlp --send http://localhost:6006 --dry-run\n",
         "  traj convert 0197f2c4 --to otlp --send https://collector.example:4318 --yes\n",
         "\n",
@@ -56,7 +59,7 @@ use crate::terminal_text::escape_control;
          OTEL_EXPORTER_OTLP_HEADERS.\n",
         "\n",
         "Exit codes: 0 written or sent · 1 not found or not readable, or not sent · 2 wrong usage \
-         · 3 a secret survived, nothing was written; or the receiver rejected spans · 4 damaged or not a bundle, written as far as possible \
+         · 3 a secret survived, nothing was written; or the receiver rejected spans · 4 damaged or not a bundle, or a fact is missing that the format can hold; written or sent as far as possible \
          · 128+N ended by signal N, nothing was written"
     )
 )]
@@ -135,6 +138,11 @@ impl FormatName {
             Self::Inspect => ConvertFormat::Inspect,
             Self::Parquet => ConvertFormat::Parquet,
         }
+    }
+
+    /// Whether it is not text.
+    const fn is_binary(self) -> bool {
+        matches!(self, Self::Otlp | Self::Inspect | Self::Parquet)
     }
 }
 
@@ -256,11 +264,16 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn to_stdout(&self) -> Outcome {
+        if self.arguments.to.is_binary() && io::stdout().is_terminal() {
+            let format = self.options.format.as_str();
+            let message = format!("{format} is binary, and standard output is a terminal");
+            return Err(CommandError::usage(message).hint("redirect it, or name a file"));
+        }
         let interruption = Interruption::watch(self.host)?;
         let (report, is_damaged) = self
             .write(io::stdout(), interruption.stop_flag())
             .map_err(|failure| interruption.explain_stdout(failure.on_stdout()))?;
-        let fault = is_damaged.then_some(ErrorKind::Damaged);
+        let fault = fault_of(&report, is_damaged);
         let converted = self.converted(report, None);
         Ok(self.output.summary(&converted, fault, |converted| describe(converted, None)))
     }
@@ -273,13 +286,15 @@ impl Job<'_> {
         let (report, is_damaged) = file
             .write(|out| self.write(out, interruption.stop_flag()))
             .map_err(|error| interruption.explain(error))?;
-        let fault = is_damaged.then_some(ErrorKind::Damaged);
+        let fault = fault_of(&report, is_damaged);
         let converted = self.converted(report, Some(&path));
         let shown = path.strip_prefix(&self.host.facts.current_dir).unwrap_or(&path).to_owned();
         let described = |converted: &Converted| describe(converted, Some(&shown));
         let code = self.output.verdict(&converted, fault, described)?;
-        if fault.is_some() {
+        if is_damaged {
             self.output.note("a bundle is damaged; run `traj verify` for details");
+        } else if fault.is_some() {
+            self.output.note("a fact is missing that the format can hold; the notices say what");
         }
         Ok(if fault.is_some() { code } else { ExitCode::SUCCESS })
     }
@@ -337,6 +352,12 @@ impl Job<'_> {
             sent: None,
         }
     }
+}
+
+/// The fault of a conversion: a damaged bundle, or a missing fact that the format can hold.
+fn fault_of(report: &ConvertReport, is_damaged: bool) -> Option<ErrorKind> {
+    let has_gap = report.notices.iter().any(|notice| notice.is_gap);
+    (is_damaged || has_gap).then_some(ErrorKind::Damaged)
 }
 
 fn describe(converted: &Converted, path: Option<&Path>) -> String {

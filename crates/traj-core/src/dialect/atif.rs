@@ -101,6 +101,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let mut emit_one = numbered_facts(row, place, emit, |event| {
         (event.at, event.thread) = (at, thread);
         event.entry = said(row, "id");
+        event.agent_start = calls::agent_start(row);
     });
     let member = |name: &str| row.get(name).unwrap_or(&Json::Null);
     match AtifRow::of(row) {

@@ -15,12 +15,18 @@ use std::borrow::Cow;
 use super::{Dialect, openclaw, sidecar, text};
 use crate::event::TRACE_SCHEMA;
 use crate::json::Json;
-use crate::run::{Arguments, Fact, Origin, Place, RunEvent, Thread, ToolCallFact};
+use crate::run::{AgentStart, Arguments, Fact, Origin, Place, RunEvent, Thread, ToolCallFact};
 
 /// Whether a row is a transcript event of a bundle. The other events look like
 /// those of a sidecar.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
     text(row, "traceSchema") == Some(TRACE_SCHEMA) && text(row, "source") == Some("transcript")
+}
+
+/// The sub-agent that a call started.
+fn agent_start<'r>(started: &'r Json<'r>) -> Option<AgentStart<'r>> {
+    let agent = super::said(started, "subAgent")?;
+    Some(AgentStart { agent, call: super::said(started, "toolCallId")? })
 }
 
 /// Emits the facts of an event.
@@ -39,6 +45,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.parent = text(row, "parentEntryId");
         event.turn = super::said(data, "turnId");
         event.thread = super::said(data, "subAgent").map_or(Thread::Main, Thread::SubAgent);
+        event.agent_start = data.get(encode::STARTED).and_then(agent_start);
         emit(event);
     };
     let name = text(row, "type").unwrap_or_default();

@@ -25,9 +25,9 @@ pub(crate) use result::stored_in;
 
 use std::borrow::Cow;
 
-use super::{Dialect, is_set, said, text};
+use super::{Dialect, STARTED_BY, is_set, said, text};
 use crate::json::Json;
-use crate::run::{Fact, Origin, Place, RunEvent, SessionStart, Thread};
+use crate::run::{AgentStart, Fact, Origin, Place, RunEvent, SessionStart, Thread};
 
 /// The provider of models that Claude Code calls by their own names.
 const PROVIDER: &str = "anthropic";
@@ -70,6 +70,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.parent = text(row, "parentUuid");
         event.turn = said(row, "promptId");
         event.thread = thread;
+        event.agent_start = agent_start(row, &event);
         emit(event);
     };
     let kind = text(row, "type").unwrap_or_default();
@@ -95,6 +96,18 @@ fn thread_of<'r>(row: &'r Json<'r>) -> Thread<'r> {
         None if is_set(row, "isSidechain") => Thread::SubAgent(UNNAMED),
         None => Thread::Main,
     }
+}
+
+/// The sub-agent that a call started. The result of the call names it, or the rows of
+/// the sub-agent name the call.
+fn agent_start<'r>(row: &'r Json<'r>, event: &RunEvent<'r>) -> Option<AgentStart<'r>> {
+    if let Fact::ToolResult(result) = &event.fact {
+        let agent = said(row.get("toolUseResult")?, "agentId")?;
+        return Some(AgentStart { agent, call: result.id? });
+    }
+    let Thread::SubAgent(agent) = event.thread else { return None };
+    let call = said(row, STARTED_BY).or_else(|| said(row, "toolUseId"))?;
+    Some(AgentStart { agent, call })
 }
 
 /// Whether a row begins a session: files have no header.

@@ -80,6 +80,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.entry = said(payload, "id");
         event.turn = turn;
         event.thread = thread;
+        event.agent_start = if is_inherited { None } else { item::agent_start(payload) };
         emit(event);
     };
     match kind {

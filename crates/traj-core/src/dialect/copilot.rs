@@ -13,8 +13,9 @@ use super::numbered_facts::numbered_facts;
 use super::{Dialect, said, text};
 use crate::json::Json;
 use crate::run::{
-    Compaction, Content, EndStatus, ErrorFact, Fact, Hook, ModeChange, ModelCall, ModelChange,
-    Outcome, Place, Rewind, RunEvent, SessionEnd, SessionStart, Thread, Usage, UsageScope,
+    AgentStart, Compaction, Content, EndStatus, ErrorFact, Fact, Hook, ModeChange, ModelCall,
+    ModelChange, Outcome, Place, Rewind, RunEvent, SessionEnd, SessionStart, Thread, Usage,
+    UsageScope,
 };
 
 /// Whether a row is an event of Copilot.
@@ -32,14 +33,20 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let data = row.get("data").unwrap_or(&Json::Null);
     let at = Dialect::Copilot.time_of(row);
     let thread = said(row, "agentId").map_or(Thread::Main, Thread::SubAgent);
+    let kind = text(row, "type").unwrap_or_default();
+    let agent_start = match (thread, said(data, "toolCallId")) {
+        (Thread::SubAgent(agent), Some(call)) if kind == "subagent.started" => {
+            Some(AgentStart { agent, call })
+        }
+        _ => None,
+    };
     let mut emit_one = numbered_facts(row, place, emit, |event| {
-        (event.at, event.thread) = (at, thread);
+        (event.at, event.thread, event.agent_start) = (at, thread, agent_start);
         event.entry = said(row, "id");
         event.parent = said(row, "parentId");
         // Turns are numbered anew for each prompt.
         event.turn = said(data, "interactionId");
     });
-    let kind = text(row, "type").unwrap_or_default();
     match kind {
         "user.message" => message::prompt(data, thread == Thread::Main, &mut emit_one),
         "system.message" => message::system(data, &mut emit_one),

@@ -11,9 +11,9 @@ use super::table_row::{self, RowFacts, table_of};
 use super::{said, text};
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Compaction, Content, EndStatus, Fact, Failure, ModelCall, Outcome,
-    Place, Prompt, RunEvent, SessionEnd, SessionStart, StatedCost, ToolCallFact, ToolResultFact,
-    Usage, UsageScope,
+    AgentStart, Arguments, Attachment, Compaction, Content, EndStatus, Fact, Failure, ModelCall,
+    Outcome, Place, Prompt, RunEvent, SessionEnd, SessionStart, StatedCost, ToolCallFact,
+    ToolResultFact, Usage, UsageScope,
 };
 
 /// The tables, each with a column that other programs' tables do not have.
@@ -29,6 +29,7 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let is_main = row.get("thread").is_none();
     let mut facts = RowFacts::new(row, place, emit);
+    facts.agent_start = agent_start(row);
     match table_of(row) {
         Some("sessions") if is_main && row.get("totals").is_some() => facts.push(totals(row)),
         Some("sessions") if is_main => facts.push(Fact::SessionStarted(SessionStart {
@@ -41,6 +42,14 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         Some(table @ ("sessions" | "files")) => facts.push(other(table, true)),
         table => facts.push(other(table.unwrap_or_default(), false)),
     }
+}
+
+/// The call that started a sub-agent: the id of its session is that of a message and of
+/// the call.
+fn agent_start<'r>(row: &'r Json<'r>) -> Option<AgentStart<'r>> {
+    let agent = said(row, "thread")?;
+    let (_, call) = agent.split_once("$$")?;
+    Some(AgentStart { agent, call })
 }
 
 fn other(name: &str, is_known: bool) -> Fact<'_> {

@@ -12,8 +12,8 @@ use super::numbered_facts::numbered_facts;
 use super::{Dialect, gemini_parts as parts, said, text};
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Content, ErrorFact, Fact, ModeChange, ModelCall, Outcome, Place, Prompt,
-    Rewind, RunEvent, SessionStart, Thread, ToolCallFact, ToolResultFact, Usage,
+    AgentStart, Arguments, Attachment, Content, ErrorFact, Fact, ModeChange, ModelCall, Outcome,
+    Place, Prompt, Rewind, RunEvent, SessionStart, Thread, ToolCallFact, ToolResultFact, Usage,
 };
 use crate::timestamp::UnixMillis;
 
@@ -48,6 +48,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let mut emit_one = numbered_facts(row, place, emit, |event| {
         (event.at, event.thread) = (at, thread);
         event.entry = said(row, "id");
+        event.agent_start = agent_start(row, &event.fact);
     });
     if let Some(set) = row.get("$set") {
         emit_one(update(set));
@@ -73,6 +74,15 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         "" if is_header(row) => emit_one(header(row)),
         kind => emit_one(Fact::Other { name: Cow::Borrowed(kind), is_known: false }),
     }
+}
+
+/// The sub-agent that a call started, which its entry among the calls names.
+fn agent_start<'r>(row: &'r Json<'r>, fact: &Fact<'r>) -> Option<AgentStart<'r>> {
+    let Fact::ToolResult(result) = fact else { return None };
+    let id = result.id?;
+    let mut calls = row.get("toolCalls")?.as_array()?.iter();
+    let call = calls.find(|call| text(call, "id") == Some(id))?;
+    Some(AgentStart { agent: said(call, "agentId")?, call: id })
 }
 
 fn header<'r>(row: &'r Json<'r>) -> Fact<'r> {

@@ -12,8 +12,8 @@ use super::table_row::{self, RowFacts, table_of};
 use super::{is_set, said, text};
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Compaction, CompiledContext, Content, EndStatus, ErrorFact, Fact,
-    Failure, ModelCall, Outcome, Place, Prompt, Rewind, RunEvent, SessionEnd, SessionStart,
+    AgentStart, Arguments, Attachment, Compaction, CompiledContext, Content, EndStatus, ErrorFact,
+    Fact, Failure, ModelCall, Outcome, Place, Prompt, Rewind, RunEvent, SessionEnd, SessionStart,
     StatedCost, ToolCallFact, ToolResultFact, Usage,
 };
 
@@ -209,6 +209,8 @@ fn lost<'r>(_kind: &str, data: &'r Json<'r>) -> Fact<'r> {
 fn tool<'r>(data: &'r Json<'r>, facts: &mut RowFacts<'r, '_>) {
     let state = data.get("state").unwrap_or(&Json::Null);
     let (id, name) = (said(data, "callID"), said(data, "tool"));
+    let agent = state.get("metadata").and_then(|metadata| said(metadata, "sessionId"));
+    facts.agent_start = agent.zip(id).map(|(agent, call)| AgentStart { agent, call });
     match text(state, "status") {
         Some("pending" | "running") => facts.push(Fact::ToolCall(ToolCallFact {
             id,

@@ -11,9 +11,9 @@
 mod facts;
 
 use super::numbered_facts::numbered_facts;
-use super::{Dialect, gathered_row, said, text};
+use super::{Dialect, STARTED_BY, gathered_row, said, text};
 use crate::json::{Json, Object};
-use crate::run::{Place, RunEvent, Thread};
+use crate::run::{AgentStart, Place, RunEvent, Thread};
 
 /// The member of a request that holds its spans.
 const SPANS: &str = "resourceSpans";
@@ -99,8 +99,12 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let at = Dialect::OtlpJson.time_of(row);
     let thread = said(row, "thread").map_or(Thread::Main, Thread::SubAgent);
+    let agent_start = match (thread, said(row, STARTED_BY)) {
+        (Thread::SubAgent(agent), Some(call)) => Some(AgentStart { agent, call }),
+        _ => None,
+    };
     let mut emit_one = numbered_facts(row, place, emit, |event| {
-        (event.at, event.thread) = (at, thread);
+        (event.at, event.thread, event.agent_start) = (at, thread, agent_start);
         event.entry = said(row, "id");
     });
     let mut is_stated = false;

@@ -11,8 +11,9 @@ use super::result::error_text;
 use super::{Dialect, gemini_parts as parts, is_set, said, text};
 use crate::json::Json;
 use crate::run::{
-    Attachment, Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, ModelCall, Outcome,
-    Place, Prompt, Rewind, RunEvent, SessionEnd, SessionStart, Thread, ToolResultFact, UsageScope,
+    AgentStart, Attachment, Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, ModelCall,
+    Outcome, Place, Prompt, Rewind, RunEvent, SessionEnd, SessionStart, Thread, ToolResultFact,
+    UsageScope,
 };
 
 /// Whether a row belongs to Qwen Code.
@@ -33,8 +34,9 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let at = Dialect::QwenCode.time_of(row);
     let thread = thread_of(row);
+    let agent_start = agent_start(row, thread);
     let mut emit_one = numbered_facts(row, place, emit, |event| {
-        (event.at, event.thread) = (at, thread);
+        (event.at, event.thread, event.agent_start) = (at, thread, agent_start);
         event.entry = said(row, "uuid");
         event.parent = said(row, "parentUuid");
     });
@@ -63,6 +65,15 @@ fn thread_of<'r>(row: &'r Json<'r>) -> Thread<'r> {
     let event = row.get("systemPayload").and_then(|payload| payload.get("uiEvent"));
     let id = said(row, "agentId").or_else(|| event.and_then(|event| said(event, "subagent_id")));
     id.map_or(Thread::Main, Thread::SubAgent)
+}
+
+/// The call that started a sub-agent: the agent's id is its name and the id of the call.
+fn agent_start<'r>(row: &'r Json<'r>, thread: Thread<'r>) -> Option<AgentStart<'r>> {
+    let Thread::SubAgent(agent) = thread else { return None };
+    let event = || row.get("systemPayload")?.get("uiEvent");
+    let name = said(row, "agentName").or_else(|| said(event()?, "subagent_name"))?;
+    let call = agent.strip_prefix(name)?.strip_prefix('-')?;
+    Some(AgentStart { agent, call })
 }
 
 fn other<'r>(lead: Option<&str>, kind: &'r str, is_known: bool) -> Fact<'r> {

@@ -4,7 +4,7 @@
 use super::{said, text};
 use crate::dialect::transcript::entry_instant;
 use crate::json::Json;
-use crate::run::{Fact, Origin, Place, RunEvent, Thread};
+use crate::run::{AgentStart, Fact, Origin, Place, RunEvent, Thread};
 use crate::timestamp::UnixMillis;
 
 /// The table that a row is from.
@@ -31,6 +31,8 @@ pub(super) struct RowFacts<'r, 'e> {
     step: u32,
     entry: Option<&'r str>,
     turn: Option<&'r str>,
+    /// The sub-agent that a call started, if the row says so.
+    pub(super) agent_start: Option<AgentStart<'r>>,
     emit: &'e mut dyn FnMut(RunEvent<'r>),
 }
 
@@ -40,7 +42,8 @@ impl<'r, 'e> RowFacts<'r, 'e> {
         place: Place,
         emit: &'e mut dyn FnMut(RunEvent<'r>),
     ) -> Self {
-        Self { row, place, step: 0, entry: said(row, "id"), turn: None, emit }
+        let (entry, turn, agent_start) = (said(row, "id"), None, None);
+        Self { row, place, step: 0, entry, turn, agent_start, emit }
     }
 
     /// Emits the next fact.
@@ -51,6 +54,7 @@ impl<'r, 'e> RowFacts<'r, 'e> {
         event.at = time_of(self.row);
         event.entry = self.entry;
         event.turn = self.turn;
+        event.agent_start = self.agent_start;
         event.thread = said(self.row, "thread").map_or(Thread::Main, Thread::SubAgent);
         (self.emit)(event);
     }

@@ -17,6 +17,7 @@
 //! - `row_reader`: lines of a file, one after the other.
 //! - `survey`: what each row says about its place.
 //! - `fate`: which rows count.
+//! - `tasks`: which call started a sub-agent of an old version.
 //! - `agents`: the files of sub-agents.
 //! - `stored_output`: the files with long output.
 //! - `merge`: writes the rows.
@@ -27,6 +28,7 @@ mod merge;
 mod row_reader;
 mod stored_output;
 mod survey;
+mod tasks;
 
 pub(super) use self::agents::SubAgentFile;
 pub(super) use self::merge::{Agents, time_of};

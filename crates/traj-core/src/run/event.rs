@@ -64,6 +64,16 @@ pub enum Thread<'r> {
     SubAgent(&'r str),
 }
 
+/// A sub-agent, and the call that started it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
+pub struct AgentStart<'r> {
+    /// The id of the sub-agent.
+    pub agent: &'r str,
+    /// The id of the call.
+    pub call: &'r str,
+}
+
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -84,6 +94,8 @@ pub struct RunEvent<'r> {
     pub turn: Option<&'r str>,
     /// The conversation that the fact belongs to.
     pub thread: Thread<'r>,
+    /// The sub-agent that a call started, if the row says so.
+    pub agent_start: Option<AgentStart<'r>>,
     /// The fact.
     pub fact: Fact<'r>,
     /// The whole row, for readers that need more than the fact.
@@ -103,6 +115,7 @@ impl<'r> RunEvent<'r> {
             run: None,
             turn: None,
             thread: Thread::Main,
+            agent_start: None,
             fact,
             raw,
         }

@@ -27,8 +27,8 @@ use self::seen_texts::SeenTexts;
 use self::time_split::Stopwatch;
 use super::prices::RememberedPrices;
 use super::{
-    Content, ErrorFact, Fact, FirstFailure, ModelCall, Moment, Origin, Place, Prices, Run,
-    RunEvent, RunState, SessionStart, Thread, one_line,
+    AgentCall, AgentStart, Content, ErrorFact, Fact, FirstFailure, ModelCall, Moment, Origin,
+    Place, Prices, Run, RunEvent, RunState, SessionStart, Thread, one_line,
 };
 use crate::timestamp::UnixMillis;
 
@@ -41,6 +41,11 @@ pub use time_split::TimeSplit;
 
 /// How many characters of an error are kept.
 const LONGEST_ERROR: usize = 300;
+
+/// The calls that started at most this many sub-agents are remembered, if their ids have
+/// at most this many bytes.
+const MOST_AGENT_CALLS: usize = 10_000;
+const LONGEST_ID: usize = 500;
 
 /// Takes the events of all witnesses in chronological order, and produces a [`Run`].
 ///
@@ -134,6 +139,9 @@ impl Fold {
         if let Thread::SubAgent(id) = event.thread {
             names::count(&mut self.run.sub_runs, &mut self.run.other_sub_runs, id);
         }
+        if let Some(start) = event.agent_start {
+            self.note_agent_call(start, event.place.line);
+        }
         let seq = event.place.line;
         let mut taken = Taken { is_new: true, ..Taken::default() };
         self.take(event, seq, &mut taken);
@@ -153,6 +161,16 @@ impl Fold {
     #[must_use]
     pub fn call(&self, call: CallKey) -> Option<CallState<'_>> {
         self.calls.state(call)
+    }
+
+    /// Remembers which call started a sub-agent. What is stated first counts.
+    fn note_agent_call(&mut self, start: AgentStart<'_>, seq: u64) {
+        let calls = &mut self.run.agent_calls;
+        let is_short = start.agent.len() <= LONGEST_ID && start.call.len() <= LONGEST_ID;
+        if is_short && calls.len() < MOST_AGENT_CALLS && !calls.contains_key(start.agent) {
+            let call = AgentCall { call: start.call.to_owned(), seq };
+            calls.insert(start.agent.to_owned(), call);
+        }
     }
 
     fn take(&mut self, event: &RunEvent<'_>, seq: u64, taken: &mut Taken) {

@@ -85,6 +85,8 @@ pub struct Run {
     pub sub_runs: BTreeMap<String, u64>,
     /// How many facts the other sub-agents stated.
     pub other_sub_runs: u64,
+    /// The calls that started sub-agents, by the id of the sub-agent.
+    pub agent_calls: BTreeMap<String, AgentCall>,
     /// The first errors, each once, in order.
     pub errors: Vec<String>,
     /// How many further errors there were.
@@ -103,6 +105,16 @@ pub struct Run {
     pub moments: Vec<Moment>,
     /// How many moments were omitted.
     pub moments_omitted: u64,
+}
+
+/// The call that started a sub-agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentCall {
+    /// The id of the call. Other calls may have the same.
+    pub call: String,
+    /// The number of the event that says so. It is not before the call.
+    pub seq: u64,
 }
 
 impl Run {

@@ -22,6 +22,7 @@ use super::losses::Losses;
 use super::pieces::Piece;
 use super::survey::Survey;
 use super::{Converter, Output, Wants};
+use crate::inspect::agent_calls::AgentCalls;
 use step::step_of;
 use totals::Totals;
 
@@ -38,8 +39,9 @@ pub(super) struct Atif<'w> {
     spooled: u64,
     main: Trajectory,
     sub_agents: BTreeMap<String, Trajectory>,
-    /// The names of all sub-agents. A call whose id is a name started that agent.
+    /// The names of all sub-agents, and the calls that started them.
     names: BTreeSet<String>,
+    agents: AgentCalls,
     records: u64,
 }
 
@@ -62,6 +64,7 @@ impl<'w> Atif<'w> {
             main,
             sub_agents: BTreeMap::new(),
             names: BTreeSet::new(),
+            agents: AgentCalls::default(),
             records: 0,
         }
     }
@@ -121,6 +124,7 @@ impl Converter for Atif<'_> {
         head.push("agent", agent_of(survey, true));
         open_steps(&mut self.out, head)?;
         self.names = survey.sub_agents.keys().cloned().collect();
+        self.agents = survey.agent_calls();
         if let Some(system) = &survey.system {
             self.write_step(None, step::system_prompt(system, survey.run.started_at))?;
         }
@@ -139,7 +143,7 @@ impl Converter for Atif<'_> {
             };
             trajectory.totals.add(message);
         }
-        match step_of(piece, &self.names, losses) {
+        match step_of(piece, &self.agents, losses) {
             Some(step) => self.write_step(thread.as_deref(), step),
             None => Ok(()),
         }

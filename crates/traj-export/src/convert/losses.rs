@@ -16,6 +16,9 @@ pub struct ConvertNotice {
     pub count: u64,
     /// What it means.
     pub message: &'static str,
+    /// Whether the format can hold what is missing.
+    #[serde(rename = "gap")]
+    pub is_gap: bool,
 }
 
 /// A kind of loss.
@@ -24,10 +27,13 @@ pub(super) enum Loss {
     EventsTooLong,
     FormulaPrefix,
     Images,
+    LateResults,
     LongTexts,
     MovedValues,
     NoCallId,
     NoTime,
+    #[cfg(feature = "parquet")]
+    RowlessTokens,
     #[cfg(feature = "otlp")]
     EstimatedTime,
     #[cfg(feature = "otlp")]
@@ -39,6 +45,18 @@ pub(super) enum Loss {
 }
 
 impl Loss {
+    /// Whether a fact is missing that the format can hold, so that the output is not
+    /// complete. `has_texts` says whether it can hold the texts of a run.
+    const fn is_gap(self, has_texts: bool) -> bool {
+        match self {
+            Self::EventsTooLong | Self::LateResults | Self::LongTexts => true,
+            Self::MovedValues => has_texts,
+            #[cfg(feature = "otlp")]
+            Self::Errors => true,
+            _ => false,
+        }
+    }
+
     /// Its code, and what it means for one and for several.
     const fn describe(self) -> (&'static str, [&'static str; 2]) {
         match self {
@@ -59,6 +77,13 @@ impl Loss {
             Self::Images => {
                 ("images", ["image is counted, and left out", "images are counted, and left out"])
             }
+            Self::LateResults => (
+                "late-results",
+                [
+                    "result came so long after its call that the call counts as unanswered",
+                    "results came so long after their calls that the calls count as unanswered",
+                ],
+            ),
             Self::LongTexts => (
                 "long-texts",
                 [
@@ -83,6 +108,23 @@ impl Loss {
             Self::NoTime => (
                 "no-time",
                 ["record has no time and was left out", "records have no time and were left out"],
+            ),
+            #[cfg(any(feature = "inspect-log", feature = "otlp", feature = "parquet"))]
+            optional => optional.describe_optional(),
+        }
+    }
+
+    /// The same for losses of optional formats.
+    #[cfg(any(feature = "inspect-log", feature = "otlp", feature = "parquet"))]
+    const fn describe_optional(self) -> (&'static str, [&'static str; 2]) {
+        match self {
+            #[cfg(feature = "parquet")]
+            Self::RowlessTokens => (
+                "rowless-tokens",
+                [
+                    "token was counted by the program without an event, and is in no row",
+                    "tokens were counted by the program without an event, and are in no row",
+                ],
             ),
             #[cfg(feature = "otlp")]
             Self::EstimatedTime => (
@@ -112,6 +154,7 @@ impl Loss {
                     "steps without a chat message were left out, such as approvals",
                 ],
             ),
+            _ => ("other", ["loss", "losses"]),
         }
     }
 }
@@ -135,11 +178,11 @@ impl Losses {
         self.add(Loss::EventsTooLong, survey.too_long);
     }
 
-    pub(super) fn into_notices(self) -> Vec<ConvertNotice> {
+    pub(super) fn into_notices(self, has_texts: bool) -> Vec<ConvertNotice> {
         let notice = |(loss, count): (Loss, u64)| {
             let (code, [one, several]) = loss.describe();
             let message = if count == 1 { one } else { several };
-            ConvertNotice { code, count, message }
+            ConvertNotice { code, count, message, is_gap: loss.is_gap(has_texts) }
         };
         self.counts.into_iter().map(notice).collect()
     }

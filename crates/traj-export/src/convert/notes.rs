@@ -100,6 +100,10 @@ impl StepNotes for FactNotes {
         note
     }
 
+    fn bytes(note: &FactNote) -> usize {
+        note.arguments.bytes()
+    }
+
     fn join(&mut self, note: &mut FactNote, event: &RunEvent<'_>) {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         if note.entry.is_none() {

@@ -169,7 +169,7 @@ impl<'w> Otlp<'w> {
         // Several calls may be in one event.
         let own = shown.id.clone().unwrap_or_default();
         span.span_id = self.ids.of("tool", &format!("{}/{own}", call.note.seq));
-        self.starters.add(&own, agent.as_deref(), &span.span_id);
+        self.starters.add(&own, agent.as_deref(), call.note.seq, &span.span_id);
         span.name = format!("execute_tool {}", shown.tool);
         span.kind = SpanKind::Internal.into();
         let mut attributes = Attributes::operation("execute_tool");
@@ -295,7 +295,7 @@ impl Converter for Otlp<'_> {
         self.ids = SpanIds::new(&survey.session);
         (self.last, self.log) = (BTreeMap::new(), BTreeMap::new());
         (self.errors, self.provider, self.ended) = (Vec::new(), None, None);
-        self.starters = Starters::new(survey.sub_agents.keys());
+        self.starters = Starters::new(survey.agent_calls());
         if let Some(started) = survey.run.started_at {
             self.touch(&None, started);
         }

@@ -30,7 +30,7 @@ use std::io;
 use traj_core::run::{RunEvent, Taken};
 
 use super::call_rows::CallRow;
-use super::losses::Losses;
+use super::losses::{Loss, Losses};
 use super::pieces::Piece;
 use super::survey::Survey;
 use super::{Converter, Output, Wants};
@@ -53,15 +53,20 @@ const CALLS_AT_ONCE: usize = 4_096;
 pub(super) struct ParquetEvents<'w> {
     table: EventTable<Output<'w>>,
     rows: Option<EventRows>,
+    /// The tokens in the rows of the run.
+    tokens: i64,
 }
 
 impl<'w> ParquetEvents<'w> {
     pub(super) fn new(out: Output<'w>) -> io::Result<Self> {
-        Ok(Self { table: EventTable::new(out, &[])?, rows: None })
+        Ok(Self { table: EventTable::new(out, &[])?, rows: None, tokens: 0 })
     }
 
     fn push(&mut self, row: Option<EventRow>) -> io::Result<()> {
-        row.map_or(Ok(()), |row| self.table.push(row).map_err(io::Error::from))
+        let Some(row) = row else { return Ok(()) };
+        let tokens = [row.input_tokens, row.output_tokens].into_iter().flatten();
+        self.tokens = tokens.fold(self.tokens, i64::saturating_add);
+        Ok(self.table.push(row)?)
     }
 }
 
@@ -71,7 +76,7 @@ impl Converter for ParquetEvents<'_> {
     }
 
     fn begin(&mut self, survey: &Survey) -> io::Result<()> {
-        self.rows = Some(EventRows::new(&survey.run));
+        (self.rows, self.tokens) = (Some(EventRows::new(&survey.run)), 0);
         Ok(())
     }
 
@@ -80,9 +85,13 @@ impl Converter for ParquetEvents<'_> {
         self.push(row)
     }
 
-    fn end(&mut self, _survey: &Survey, _losses: &mut Losses) -> io::Result<()> {
+    fn end(&mut self, survey: &Survey, losses: &mut Losses) -> io::Result<()> {
         let row = self.rows.take().and_then(EventRows::finish);
-        self.push(row)
+        self.push(row)?;
+        // The program counted them without a row for the model call.
+        let stated = u64::try_from(self.tokens).unwrap_or_default();
+        losses.add(Loss::RowlessTokens, survey.run.usage().total().saturating_sub(stated));
+        Ok(())
     }
 
     fn finish(self: Box<Self>) -> io::Result<u64> {

@@ -5,10 +5,13 @@ use std::ops::ControlFlow;
 
 use traj_core::json::Json;
 use traj_core::port::{BundleSource, BundleSourceError};
-use traj_core::run::{Content, Fact, Fold, Prices, Run, RunEvent, Thread};
+use traj_core::run::{Content, Fact, Fold, Outcome, Prices, Run, RunEvent, Taken, Thread};
 use traj_core::timestamp::UnixMillis;
 
+use super::pieces::Step;
+use crate::inspect::agent_calls::AgentCalls;
 use crate::inspect::run_events::{EventTexts, MOST_RESTORED, RowTexts, read_facts_with};
+use crate::inspect::story::What;
 
 /// System prompts and tool lists are kept up to this many bytes: as much as an event
 /// can have.
@@ -16,6 +19,9 @@ const LONGEST_CONTEXT: usize = 2 * MOST_RESTORED;
 
 /// The times of at most this many sub-agents are kept.
 const MOST_SUB_AGENTS: usize = 10_000;
+
+/// The second results of at most this many calls are kept.
+const MOST_OUTCOMES: usize = 65_536;
 
 /// A run at a glance.
 #[derive(Debug, Default)]
@@ -28,6 +34,8 @@ pub(super) struct Survey {
     pub(super) tools: Option<Json<'static>>,
     /// When each sub-agent did something.
     pub(super) sub_agents: BTreeMap<String, Span>,
+    /// Calls whose outcome may be known only from a second result, by their numbers.
+    pub(super) outcomes: BTreeMap<u64, Outcome<'static>>,
     /// How many events are too long to read.
     pub(super) too_long: u64,
     /// Whether events refer to long texts.
@@ -78,8 +86,15 @@ impl Survey {
         let mut survey = Self::default();
         let mut fold = Fold::new(prices.clone()).without_moments();
         let counts = read_facts_with(bundle, texts, &mut |event| {
-            fold.push(event);
+            let taken = fold.read(event);
             survey.take(event);
+            if let Some(key) = taken.call.filter(|_| is_late_word(event, &taken))
+                && let Some(outcome) = fold.call(key).and_then(|state| state.outcome)
+                && *outcome != Outcome::Ok
+                && survey.outcomes.len() < MOST_OUTCOMES
+            {
+                survey.outcomes.insert(key.number, outcome.clone().into_owned());
+            }
             ControlFlow::Continue(())
         })?;
         survey.too_long = counts.too_long;
@@ -87,6 +102,21 @@ impl Survey {
         survey.run = fold.finish();
         survey.session = survey.run.session.clone().unwrap_or_else(|| "run".to_owned());
         Ok(survey)
+    }
+
+    /// Gives a call the outcome that the run counts: its second result may come when its
+    /// step is complete.
+    pub(super) fn settle(&self, step: &mut Step) {
+        if let What::Call(call) = &mut step.what
+            && let Some(outcome) = self.outcomes.get(&call.number)
+        {
+            call.set_outcome(outcome);
+        }
+    }
+
+    /// The calls that started its sub-agents.
+    pub(super) fn agent_calls(&self) -> AgentCalls {
+        AgentCalls::of(&self.run, self.sub_agents.keys().map(String::as_str))
     }
 
     fn take(&mut self, event: &RunEvent<'_>) {
@@ -110,5 +140,15 @@ impl Survey {
                 self.sub_agents.insert(id.to_owned(), span);
             }
         }
+    }
+}
+
+/// Whether an event may change the outcome of a call that has one: another result, or a
+/// call whose results came first.
+fn is_late_word(event: &RunEvent<'_>, taken: &Taken) -> bool {
+    match event.fact {
+        Fact::ToolResult(_) => !taken.is_new,
+        Fact::ToolCall(_) => true,
+        _ => false,
     }
 }

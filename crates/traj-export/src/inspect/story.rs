@@ -57,6 +57,8 @@ pub struct Story<S: StepNotes = ()> {
     /// The kind of record from which model calls are counted.
     scope: UsageScope,
     queue: StepQueue<S::Note>,
+    /// How many calls were shown before their results came.
+    late_results: u64,
     /// The number of the last call that became a step.
     last_call: u64,
     turn: Turn,
@@ -96,7 +98,8 @@ impl<S: StepNotes> Story<S> {
             notes,
             first_failure,
             scope: run.usage_scope,
-            queue: StepQueue::default(),
+            queue: StepQueue::new(S::bytes),
+            late_results: 0,
             last_call: 0,
             turn: Turn::default(),
             artifacts: None,
@@ -124,6 +127,13 @@ impl<S: StepNotes> Story<S> {
         }
         self.turn.last = self.turn.last.max(event.at);
         self.queue.release(show);
+    }
+
+    /// How many calls were shown as unanswered, because their results came too late to
+    /// wait for.
+    #[must_use]
+    pub const fn late_results(&self) -> u64 {
+        self.late_results
     }
 
     /// Shows the steps that were held back, at the end of the run, and returns the
@@ -246,6 +256,7 @@ impl<S: StepNotes> Story<S> {
         } else {
             self.last_call = key.number;
             let mut shown = ShownCall {
+                number: key.number,
                 id: call.id.map(str::to_owned),
                 tool: one_line(call.name, SHORT),
                 command,
@@ -268,7 +279,7 @@ impl<S: StepNotes> Story<S> {
         let output = self.text(&result.content, OUTPUT_LINES);
         if key.number <= self.last_call {
             let notes = &mut self.notes;
-            self.queue.change(StepHold::Call(key.number), |step| {
+            let is_there = self.queue.change(StepHold::Call(key.number), |step| {
                 notes.join(&mut step.note, event);
                 if let What::Call(shown) = &mut step.what {
                     if output.is_longer_than(&shown.output) {
@@ -277,12 +288,16 @@ impl<S: StepNotes> Story<S> {
                     shown.is_truncated |= result.is_truncated;
                 }
             });
+            if !is_there && self.queue.take_shown(key.number) {
+                self.late_results += 1;
+            }
             self.update(key);
             return;
         }
         // The call of this result was not recorded, or comes later.
         self.last_call = key.number;
         let mut shown = ShownCall {
+            number: key.number,
             id: result.id.map(str::to_owned),
             tool: one_line(result.name.unwrap_or("tool"), SHORT),
             duration_millis: result.duration,

@@ -6,7 +6,7 @@ mod threads;
 
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;
-use traj_core::run::one_line;
+use traj_core::run::{Run, one_line};
 use traj_core::timestamp::UnixMillis;
 
 use super::files::RowTable;
@@ -234,7 +234,7 @@ impl ItemList {
 
     /// Adds the rows that no step is made of, each before the first step of a
     /// later row; returns the threads.
-    pub(super) fn finish(&mut self, table: &RowTable) -> Vec<PageThread> {
+    pub(super) fn finish(&mut self, table: &RowTable, run: &Run) -> Vec<PageThread> {
         let mut is_stated = vec![false; self.rows.len()];
         for row in self.items.iter().flat_map(|item| [item.row, item.result_row]) {
             if let Some(stated) = is_stated.get_mut(row as usize) {
@@ -275,7 +275,7 @@ impl ItemList {
         failure.passed_later = failure.passed_later.and_then(new_place);
         self.items = items;
         self.rows = Vec::new();
-        std::mem::take(&mut self.threads).finish(&mut self.items, &mut self.strings)
+        std::mem::take(&mut self.threads).finish(run, &mut self.items, &mut self.strings)
     }
 
     /// The first item of each turn, from turn 0.

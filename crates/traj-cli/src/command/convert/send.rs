@@ -138,7 +138,7 @@ impl Job<'_> {
             repeated: 0,
             bytes: waiting.bytes(),
         };
-        let mut fault = is_damaged.then_some(ErrorKind::Damaged);
+        let mut fault = super::fault_of(&report, is_damaged);
         if !self.arguments.dry_run {
             self.ask(&sent, &stop).map_err(|error| interruption.explain(error))?;
             let mut pace = Waits::until(stop);

@@ -6,8 +6,8 @@ use crate::dialect::result::outcome_of;
 use crate::dialect::{is_set, said, text};
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Content, Fact, Failure, ModelCall, Outcome, StatedCost, ToolCallFact,
-    ToolResultFact, Usage,
+    AgentStart, Arguments, Attachment, Content, Fact, Failure, ModelCall, Outcome, StatedCost,
+    ToolCallFact, ToolResultFact, Usage,
 };
 
 /// The model call of a step: its name and its metrics.
@@ -80,6 +80,14 @@ pub(super) fn result<'r>(row: &'r Json<'r>, result: &'r Json<'r>) -> Fact<'r> {
         duration: extra.get("duration_ms").and_then(Json::as_u64),
         is_truncated: is_set(extra, "truncated"),
     })
+}
+
+/// The sub-agent that a call started: its result refers to the trajectory.
+pub(super) fn agent_start<'r>(row: &'r Json<'r>) -> Option<AgentStart<'r>> {
+    let reference = row.get("result")?.get("subagent_trajectory_ref")?.as_array()?.first()?;
+    let names = ["trajectory_id", "session_id"];
+    let agent = names.into_iter().find_map(|name| said(reference, name))?;
+    Some(AgentStart { agent, call: said(row, "call")? })
 }
 
 /// The outcome that `traj convert` states; else whatever the members say.

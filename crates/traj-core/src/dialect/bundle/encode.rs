@@ -22,8 +22,17 @@ pub fn encode_event<'r>(event: &RunEvent<'r>) -> (&'static str, Object<'r>) {
     if let Thread::SubAgent(id) = event.thread {
         data.push("subAgent", id);
     }
+    if let Some(start) = event.agent_start {
+        let mut started = Object::with_capacity(2);
+        started.push("subAgent", start.agent);
+        started.push("toolCallId", start.call);
+        data.push(STARTED, Json::Object(started));
+    }
     (kind, data)
 }
+
+/// The member that says which sub-agent a call started.
+pub(super) const STARTED: &str = "startedSubAgent";
 
 /// The member that names the fact.
 pub(super) const FACT: &str = "fact";

@@ -8,8 +8,8 @@ use super::super::{said, text};
 use super::other;
 use crate::json::Json;
 use crate::run::{
-    ApprovalFact, Arguments, Attachment, Content, Fact, Failure, Outcome, Prompt, ToolCallFact,
-    ToolResultFact,
+    AgentStart, ApprovalFact, Arguments, Attachment, Content, Fact, Failure, Outcome, Prompt,
+    ToolCallFact, ToolResultFact,
 };
 
 /// Emits the facts of a completed item.
@@ -67,17 +67,43 @@ fn emit_nested<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
 /// Names the thread of a sub-agent, whose rollout has its own file. The item has
 /// the id of the call that started it.
 fn sub_agent<'r>(item: &'r Json<'r>, kind: &'r str) -> Fact<'r> {
-    let receivers = item.get("receiver_thread_ids").and_then(Json::as_array).unwrap_or_default();
-    let thread = said(item, "agent_thread_id").or_else(|| receivers.first()?.as_str());
-    let is_start = text(item, "kind").is_none_or(|kind| kind == "started")
-        && text(item, "tool").is_none_or(|tool| tool == "spawn_agent");
-    match thread.filter(|_| is_start) {
+    match started_thread(item) {
         Some(thread) => Fact::Attachment(Attachment {
             kind: Some(Cow::Borrowed("sub-agent")),
             name: Some(thread),
             content: Content::of(item.get("agent_path").or_else(|| item.get("prompt"))),
         }),
         None => other(Some("item"), kind, true),
+    }
+}
+
+/// The thread of the sub-agent that an item says was started.
+fn started_thread<'r>(item: &'r Json<'r>) -> Option<&'r str> {
+    let receivers = item.get("receiver_thread_ids").and_then(Json::as_array).unwrap_or_default();
+    let thread = said(item, "agent_thread_id").or_else(|| receivers.first()?.as_str());
+    let is_start = text(item, "kind").is_none_or(|kind| kind == "started")
+        && text(item, "tool").is_none_or(|tool| tool == "spawn_agent");
+    thread.filter(|_| is_start)
+}
+
+/// The sub-agent that a call started: an item says so, or the answer of the first tool
+/// for sub-agents, which is JSON in a text.
+pub(super) fn agent_start<'r>(payload: &'r Json<'r>) -> Option<AgentStart<'r>> {
+    match text(payload, "type")? {
+        "item_completed" => {
+            let item = payload.get("item")?;
+            let kind = text(item, "type")?;
+            let is_of_agent = matches!(kind, "SubAgentActivity" | "CollabAgentToolCall");
+            let agent = started_thread(item).filter(|_| is_of_agent)?;
+            Some(AgentStart { agent, call: said(item, "id")? })
+        }
+        "function_call_output" => {
+            let answer = text(payload, "output").filter(|output| output.starts_with('{'))?;
+            let stated = answer.split_once("\"agent_id\"")?.1.trim_start().strip_prefix(':')?;
+            let agent = stated.trim_start().strip_prefix('"')?.split('"').next()?;
+            Some(AgentStart { agent, call: said(payload, "call_id")? })
+        }
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::fate::{Fates, RowFate};
 use super::row_reader::RowReader;
 use super::stored_output::StoredOutput;
 use super::survey::{MOST_ROWS, Survey};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, STARTED_BY};
 use crate::gather::{GatherError, GatheredFile, RowWriter};
 use crate::json::{Json, Object};
 use crate::limits::Reading;
@@ -41,6 +41,7 @@ pub(super) fn write(
     let mut reader = RowReader::new(file.source, BLOCK);
     let (mut line, mut clock) = (0, i64::MIN);
     let mut names = SideNames::default();
+    let starters = survey.tasks.starters();
     let mut begins = true;
     while let Some(piece) = reader.next()? {
         if begins {
@@ -49,7 +50,8 @@ pub(super) fn write(
         }
         if piece.is_whole {
             let side = fates.root_of(line).and_then(|root| names.of(root, line, piece.bytes));
-            let mark = Mark { fate: fates.of_line(line), agent: side, stored: Some(stored) };
+            let (fate, started_by) = (fates.of_line(line), starters.get(&line).copied());
+            let mark = Mark { fate, agent: side, started_by, stored: Some(stored) };
             mark.write(piece.bytes, rows)?;
         } else {
             rows.bytes(piece.bytes)?;
@@ -75,6 +77,8 @@ pub(super) fn write(
 struct Mark<'m> {
     fate: RowFate,
     agent: Option<&'m str>,
+    /// The call that started the agent.
+    started_by: Option<&'m str>,
     /// Where long output may be.
     stored: Option<&'m StoredOutput<'m>>,
 }
@@ -96,6 +100,10 @@ impl Mark<'_> {
         if let Some(agent) = self.agent.filter(|_| !has_agent(line)) {
             let agent = Json::from(agent).to_line();
             rows.bytes(format!("\"agentId\":{agent},").as_bytes())?;
+        }
+        if let Some(call) = self.started_by {
+            let call = Json::from(call).to_line();
+            rows.bytes(format!("\"{STARTED_BY}\":{call},").as_bytes())?;
         }
         if let Some(member) = self.stored.and_then(|stored| stored.member(line)) {
             rows.bytes(member.as_bytes())?;
@@ -183,7 +191,8 @@ impl<'a> Agents<'a> {
             };
             if let Some(line) = first.next.take() {
                 let agent = Some(first.agent.id.as_str());
-                Mark { fate: RowFate::Own, agent, stored: self.stored }.write(&line, rows)?;
+                let (fate, stored) = (RowFate::Own, self.stored);
+                Mark { fate, agent, started_by: None, stored }.write(&line, rows)?;
                 rows.bytes(b"\n")?;
             }
             first.advance()?;

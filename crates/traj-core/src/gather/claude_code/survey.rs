@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::row_reader::RowReader;
+use super::tasks::Tasks;
 use crate::dialect::Dialect;
 use crate::gather::GatherError;
 use crate::json::Json;
@@ -73,6 +74,8 @@ pub(super) struct Survey {
     pub(super) is_old: bool,
     /// The ids of sub-agents that answered, with the lines that say so.
     pub(super) agents: Vec<(usize, String)>,
+    /// What started the sub-agents of old versions.
+    pub(super) tasks: Tasks,
 }
 
 impl Survey {
@@ -164,6 +167,16 @@ impl Surveyor {
             self.survey.is_old = text("version").is_some_and(|version| version.starts_with("1."));
         }
         self.has_conversation = true;
+        if self.survey.is_old {
+            let (at, is_first) = (self.survey.rows.len(), text("parentUuid").is_none());
+            match row.kind {
+                SurveyedKind::Assistant if !row.is_side => self.survey.tasks.add_answer(at, line),
+                SurveyedKind::Prompt if row.is_side && is_first => {
+                    self.survey.tasks.add_prompt(at, line);
+                }
+                _ => {}
+            }
+        }
         row.id = self.key(text("uuid"));
         row.parent = self.key(text("parentUuid").or_else(|| text("logicalParentUuid")));
         let message = json.get("message");

@@ -96,7 +96,7 @@ impl Spans {
         let mut strangers = 0;
         for (index, span) in self.spans.iter().enumerate() {
             match family.thread_of(index) {
-                Some(thread) => rows.add(span, thread),
+                Some(thread) => rows.add(span, thread, family.starter_of(index)),
                 None => strangers += 1,
             }
         }

@@ -8,16 +8,17 @@ use traj_core::timestamp::UnixMillis;
 use crate::convert::losses::{Loss, Losses};
 use crate::convert::notes::CallArguments;
 use crate::convert::pieces::{Call, Message, ModelPart, Piece, Step};
+use crate::inspect::agent_calls::AgentCalls;
 use crate::inspect::story::What;
 
 /// The step of a piece; `None` for one that only repeats what others state.
 pub(super) fn step_of(
     piece: Piece,
-    sub_agents: &BTreeSet<String>,
+    agents: &AgentCalls,
     losses: &mut Losses,
 ) -> Option<Object<'static>> {
     match piece {
-        Piece::Message(message) => Some(message_step(message, sub_agents, losses)),
+        Piece::Message(message) => Some(message_step(message, agents, losses)),
         Piece::Step(step) => plain_step(step, losses),
     }
 }
@@ -55,11 +56,7 @@ fn push_extra(
     step.push("extra", Json::Object(extra));
 }
 
-fn message_step(
-    message: Message,
-    sub_agents: &BTreeSet<String>,
-    losses: &mut Losses,
-) -> Object<'static> {
+fn message_step(message: Message, agents: &AgentCalls, losses: &mut Losses) -> Object<'static> {
     let mut step = begin("agent", message.at, message.text());
     if let Some(model) = &message.model {
         step.push_some("model_name", model.usage.model.clone());
@@ -73,8 +70,9 @@ fn message_step(
         for (call, id) in message.calls.iter().zip(ids) {
             losses.add(Loss::Images, call.note.images);
             losses.add(Loss::NoCallId, u64::from(call.shown.id.is_none()));
-            let started = call.shown.id.as_deref().filter(|id| sub_agents.contains(*id));
-            results.extend(result_of(call, &id, started));
+            let stated = call.shown.id.as_deref().unwrap_or_default();
+            let started = agents.started(stated, message.sub_agent.as_deref(), call.note.seq);
+            results.extend(result_of(call, &id, started.map(|(agent, _)| agent)));
             calls.push(call_of(call, id));
         }
         step.push("tool_calls", Json::Array(calls));
@@ -133,8 +131,12 @@ fn wrapped(name: &'static str, value: Json<'static>, extra: &mut Object<'static>
     Json::Object(object)
 }
 
-/// The result of a call, and the sub-agent that it started; `None` if there is none.
-fn result_of(call: &Call, id: &str, sub_agent: Option<&str>) -> Option<Json<'static>> {
+/// The result of a call, and the sub-agents that it started; `None` if there is none.
+fn result_of<'n>(
+    call: &Call,
+    id: &str,
+    sub_agents: impl Iterator<Item = &'n str>,
+) -> Option<Json<'static>> {
     let shown = &call.shown;
     if shown.outcome == traj_core::run::Outcome::Unanswered.name() {
         return None;
@@ -142,10 +144,14 @@ fn result_of(call: &Call, id: &str, sub_agent: Option<&str>) -> Option<Json<'sta
     let mut object = Object::new();
     object.push("source_call_id", id.to_owned());
     object.push("content", format!("{}{}", shown.output.text, shown.output.rest));
-    if let Some(name) = sub_agent {
+    let reference = |name: &str| {
         let mut reference = Object::new();
         reference.push("trajectory_id", name.to_owned());
-        object.push("subagent_trajectory_ref", Json::Array(vec![Json::Object(reference)]));
+        Json::Object(reference)
+    };
+    let references: Vec<Json<'static>> = sub_agents.map(reference).collect();
+    if !references.is_empty() {
+        object.push("subagent_trajectory_ref", Json::Array(references));
     }
     let mut extra = Object::new();
     extra.push("outcome", shown.outcome);

@@ -7,6 +7,8 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use sha2::{Digest as _, Sha256};
 use traj_core::timestamp::UnixMillis;
 
+use crate::inspect::agent_calls::AgentCalls;
+
 /// The ids of a run's spans: digests of what they stand for.
 #[derive(Debug, Default)]
 pub(super) struct SpanIds {
@@ -37,10 +39,12 @@ impl SpanIds {
     }
 }
 
-/// The calls that started sub-agents. A call starts the agent that has its id as
-/// its name.
+/// The spans of the calls that started sub-agents.
 #[derive(Debug, Default)]
-pub(super) struct Starters(BTreeMap<String, Option<Starter>>);
+pub(super) struct Starters {
+    calls: AgentCalls,
+    spans: BTreeMap<String, Starter>,
+}
 
 /// A call that started a sub-agent.
 #[derive(Debug)]
@@ -51,28 +55,31 @@ struct Starter {
 }
 
 impl Starters {
-    /// Waits for the calls that start these sub-agents.
-    pub(super) fn new<'n>(sub_agents: impl Iterator<Item = &'n String>) -> Self {
-        Self(sub_agents.map(|name| (name.clone(), None)).collect())
+    /// Waits for the calls that started sub-agents.
+    pub(super) const fn new(calls: AgentCalls) -> Self {
+        Self { calls, spans: BTreeMap::new() }
     }
 
-    /// Notes a call, if it is the first one that starts a sub-agent.
-    pub(super) fn add(&mut self, call: &str, agent: Option<&str>, span: &[u8]) {
-        if let Some(starter @ None) = self.0.get_mut(call) {
-            *starter = Some(Starter { agent: agent.map(str::to_owned), span: span.to_owned() });
+    /// Notes a call in the event `seq`, if it started a sub-agent.
+    pub(super) fn add(&mut self, call: &str, agent: Option<&str>, seq: u64, span: &[u8]) {
+        for (started, is_last) in self.calls.started(call, agent, seq) {
+            if is_last || !self.spans.contains_key(started) {
+                let starter = Starter { agent: agent.map(str::to_owned), span: span.to_owned() };
+                self.spans.insert(started.to_owned(), starter);
+            }
         }
     }
 
     /// The span of the call that started a sub-agent. `None` if no call is known, or
     /// if agents would have started each other.
     pub(super) fn span(&self, sub_agent: &str) -> Option<Vec<u8>> {
-        let first = self.0.get(sub_agent)?.as_ref()?;
+        let first = self.spans.get(sub_agent)?;
         let mut starter = first;
-        for _ in 0..self.0.len() {
+        for _ in 0..self.spans.len() {
             let Some(agent) = &starter.agent else { return Some(first.span.clone()) };
-            match self.0.get(agent) {
-                Some(Some(next)) => starter = next,
-                _ => return Some(first.span.clone()),
+            match self.spans.get(agent) {
+                Some(next) => starter = next,
+                None => return Some(first.span.clone()),
             }
         }
         None
@@ -101,19 +108,21 @@ pub(super) fn failed(message: Option<&str>) -> Status {
 
 #[cfg(test)]
 mod tests {
+    use traj_core::run::Run;
+
     use super::*;
 
     #[test]
     fn a_sub_agent_is_below_the_call_that_started_it() {
-        let names = ["a", "b", "c", "x", "y", "z"].map(str::to_owned);
-        let mut starters = Starters::new(names.iter());
-        starters.add("a", None, b"1");
-        starters.add("a", None, b"2");
-        starters.add("b", Some("a"), b"3");
-        starters.add("x", Some("y"), b"4");
-        starters.add("y", Some("x"), b"5");
-        starters.add("z", Some("z"), b"6");
-        starters.add("other", None, b"7");
+        let (run, names) = (Run::default(), ["a", "b", "c", "x", "y", "z"]);
+        let mut starters = Starters::new(AgentCalls::of(&run, names.into_iter()));
+        starters.add("a", None, 1, b"1");
+        starters.add("a", None, 2, b"2");
+        starters.add("b", Some("a"), 3, b"3");
+        starters.add("x", Some("y"), 4, b"4");
+        starters.add("y", Some("x"), 5, b"5");
+        starters.add("z", Some("z"), 6, b"6");
+        starters.add("other", None, 7, b"7");
         let span = |name: &str| starters.span(name);
         assert_eq!(span("a"), Some(b"1".to_vec()));
         assert_eq!(span("b"), Some(b"3".to_vec()));

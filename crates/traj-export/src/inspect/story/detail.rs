@@ -38,6 +38,11 @@ pub trait StepNotes {
     /// Adds what another event states about the same step: the result of a
     /// call, the decision on an approval, or another witness.
     fn join(&mut self, note: &mut Self::Note, event: &RunEvent<'_>);
+
+    /// How many bytes of texts a note has. Steps wait in memory.
+    fn bytes(_note: &Self::Note) -> usize {
+        0
+    }
 }
 
 /// For readers who need no notes.

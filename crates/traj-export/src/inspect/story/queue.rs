@@ -1,14 +1,20 @@
 //! Steps in order. An incomplete step holds back those after it, within limits.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+
+use traj_core::run::Outcome;
 
 use super::step::{StoryStep, What};
 
-/// At most this many steps wait until the step before them is complete.
-const MOST_STEPS: usize = 256;
+/// At most this many steps wait until the step before them is complete. A call that
+/// starts a sub-agent is answered after all steps of the sub-agent.
+const MOST_STEPS: usize = 16_384;
 
 /// At most this many bytes wait with them.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// At most this many calls are remembered that were shown without their results.
+const MOST_SHOWN: usize = 65_536;
 
 /// What a step waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,29 +26,47 @@ pub(super) enum StepHold {
     Nothing,
 }
 
-#[derive(Debug)]
-struct HeldStep<N> {
-    step: StoryStep<N>,
-    hold: StepHold,
-}
-
 /// Steps that are not shown yet.
 #[derive(Debug)]
 pub(super) struct StepQueue<N> {
-    steps: VecDeque<HeldStep<N>>,
+    steps: VecDeque<StoryStep<N>>,
+    /// What each of them waits for: apart from them, because it is searched often.
+    holds: VecDeque<StepHold>,
     bytes: usize,
-}
-
-impl<N> Default for StepQueue<N> {
-    fn default() -> Self {
-        Self { steps: VecDeque::new(), bytes: 0 }
-    }
+    /// How many bytes a note has.
+    weigh: fn(&N) -> usize,
+    /// Calls that were shown without a result.
+    shown: BTreeSet<u64>,
 }
 
 impl<N> StepQueue<N> {
+    pub(super) const fn new(weigh: fn(&N) -> usize) -> Self {
+        Self {
+            steps: VecDeque::new(),
+            holds: VecDeque::new(),
+            bytes: 0,
+            weigh,
+            shown: BTreeSet::new(),
+        }
+    }
+
     pub(super) fn push(&mut self, step: StoryStep<N>, hold: StepHold) {
-        self.bytes = self.bytes.saturating_add(step.bytes());
-        self.steps.push_back(HeldStep { step, hold });
+        self.insert(self.steps.len(), step, hold);
+    }
+
+    fn insert(&mut self, place: usize, step: StoryStep<N>, hold: StepHold) {
+        self.bytes = self.bytes.saturating_add(self.size(&step));
+        self.steps.insert(place, step);
+        self.holds.insert(place, hold);
+    }
+
+    fn size(&self, step: &StoryStep<N>) -> usize {
+        step.bytes().saturating_add((self.weigh)(&step.note))
+    }
+
+    /// Where the step is that waits for this.
+    fn place_of(&self, hold: StepHold) -> Option<usize> {
+        self.holds.iter().rposition(|held| *held == hold)
     }
 
     /// Adds a step before the call with this id if that call still waits for its
@@ -53,26 +77,27 @@ impl<N> StepQueue<N> {
         step: StoryStep<N>,
         hold: StepHold,
     ) {
-        let is_it = |held: &HeldStep<N>| match (&held.step.what, held.hold) {
+        let is_it = |(step, hold): (&StoryStep<N>, &StepHold)| match (&step.what, hold) {
             (What::Call(call), StepHold::Call(_)) => id.is_some() && call.id.as_deref() == id,
             _ => false,
         };
-        let place = self.steps.iter().rposition(is_it).unwrap_or(self.steps.len());
-        self.bytes = self.bytes.saturating_add(step.bytes());
-        self.steps.insert(place, HeldStep { step, hold });
+        let place = self.steps.iter().zip(&self.holds).rposition(is_it);
+        self.insert(place.unwrap_or(self.steps.len()), step, hold);
     }
 
     /// Moves the step that waits for this after the last step of an entry: in the
     /// transcript it comes after them, whichever was written first.
     pub(super) fn move_after_entry(&mut self, hold: StepHold, entry: &str) {
-        let is_of_entry = |held: &HeldStep<N>| held.step.entry.as_deref() == Some(entry);
-        let Some(place) = self.steps.iter().rposition(|held| held.hold == hold) else { return };
-        let Some(last) = self.steps.iter().rposition(is_of_entry) else { return };
-        if place < last
-            && let Some(mut held) = self.steps.remove(place)
+        let Some(place) = self.place_of(hold) else { return };
+        let is_of_entry = |step: &StoryStep<N>| step.entry.as_deref() == Some(entry);
+        let Some(last) = self.steps.range(place..).rposition(is_of_entry) else { return };
+        if last > 0
+            && let Some(mut step) = self.steps.remove(place)
         {
-            held.step.entry = Some(entry.to_owned());
-            self.steps.insert(last, held);
+            step.entry = Some(entry.to_owned());
+            self.holds.remove(place);
+            self.steps.insert(place + last, step);
+            self.holds.insert(place + last, hold);
         }
     }
 
@@ -82,39 +107,55 @@ impl<N> StepQueue<N> {
         hold: StepHold,
         change: impl FnOnce(&mut StoryStep<N>),
     ) -> bool {
-        let Some(held) = self.steps.iter_mut().rev().find(|held| held.hold == hold) else {
-            return false;
-        };
-        let before = held.step.bytes();
-        change(&mut held.step);
-        let after = held.step.bytes();
+        let Some(place) = self.place_of(hold) else { return false };
+        let Some(step) = self.steps.get_mut(place) else { return false };
+        let before = step.bytes().saturating_add((self.weigh)(&step.note));
+        change(step);
+        let after = step.bytes().saturating_add((self.weigh)(&step.note));
         self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
         true
     }
 
     /// Marks the step that waited for this as complete.
     pub(super) fn settle(&mut self, hold: StepHold) {
-        if let Some(held) = self.steps.iter_mut().rev().find(|held| held.hold == hold) {
-            held.hold = StepHold::Nothing;
+        let place = self.place_of(hold);
+        if let Some(held) = place.and_then(|place| self.holds.get_mut(place)) {
+            *held = StepHold::Nothing;
         }
+    }
+
+    /// Whether this call was shown without a result. It is forgotten then.
+    pub(super) fn take_shown(&mut self, call: u64) -> bool {
+        self.shown.remove(&call)
     }
 
     /// Shows the steps that are complete, and those beyond the limits.
     pub(super) fn release(&mut self, show: &mut dyn FnMut(StoryStep<N>)) {
         loop {
             let is_full = self.steps.len() > MOST_STEPS || self.bytes > MOST_BYTES;
-            let is_whole = self.steps.front().is_some_and(|held| held.hold == StepHold::Nothing);
+            let is_whole = self.holds.front() == Some(&StepHold::Nothing);
             if !is_whole && !is_full {
                 return;
             }
-            let Some(held) = self.steps.pop_front() else { return };
-            self.bytes = self.bytes.saturating_sub(held.step.bytes());
-            show(held.step);
+            let (Some(step), Some(hold)) = (self.steps.pop_front(), self.holds.pop_front()) else {
+                return;
+            };
+            self.bytes = self.bytes.saturating_sub(self.size(&step));
+            if let (StepHold::Call(number), What::Call(call)) = (hold, &step.what)
+                && call.outcome == Outcome::Unanswered.name()
+            {
+                self.shown.insert(number);
+                if self.shown.len() > MOST_SHOWN {
+                    self.shown.pop_first();
+                }
+            }
+            show(step);
         }
     }
 
     pub(super) fn release_all(&mut self, show: &mut dyn FnMut(StoryStep<N>)) {
-        self.steps.drain(..).for_each(|held| show(held.step));
+        self.holds.clear();
+        self.steps.drain(..).for_each(show);
     }
 }
 
@@ -134,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_step_holds_back_those_after_it() {
-        let mut queue = StepQueue::default();
+        let mut queue = StepQueue::new(|()| 0);
         queue.push(step("a"), StepHold::Nothing);
         queue.push(step("b"), StepHold::Call(1));
         queue.push(step("c"), StepHold::Nothing);
@@ -147,7 +188,7 @@ mod tests {
 
     #[test]
     fn calls_come_after_the_text_of_their_entry() {
-        let mut queue = StepQueue::default();
+        let mut queue = StepQueue::new(|()| 0);
         queue.push(step("call 1"), StepHold::Call(1));
         queue.push(step("call 2"), StepHold::Call(2));
         queue.push(StoryStep { entry: Some("e".to_owned()), ..step("text") }, StepHold::Nothing);
@@ -165,7 +206,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_for_ever() {
-        let mut queue = StepQueue::default();
+        let mut queue = StepQueue::new(|()| 0);
         queue.push(step("no result"), StepHold::Call(1));
         for number in 0..MOST_STEPS {
             queue.push(step(&number.to_string()), StepHold::Nothing);
@@ -174,5 +215,8 @@ mod tests {
         queue.push(step(&"x".repeat(10)), StepHold::Call(2));
         queue.bytes = MOST_BYTES + 300;
         assert_eq!(released(&mut queue), 1);
+        let mut heavy = StepQueue::new(|()| MOST_BYTES);
+        heavy.push(step("a long note"), StepHold::Call(1));
+        assert_eq!(released(&mut heavy), 1);
     }
 }

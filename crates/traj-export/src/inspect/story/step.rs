@@ -140,6 +140,9 @@ pub enum What {
 #[schemars(rename = "Call")]
 #[non_exhaustive]
 pub struct ShownCall {
+    /// Its number among the calls of the run.
+    #[serde(skip)]
+    pub number: u64,
     /// Its id.
     pub id: Option<String>,
     /// The tool.
@@ -168,7 +171,7 @@ pub struct ShownCall {
 }
 
 impl ShownCall {
-    pub(super) fn set_outcome(&mut self, outcome: &Outcome<'_>) {
+    pub(crate) fn set_outcome(&mut self, outcome: &Outcome<'_>) {
         self.outcome = outcome.name();
         self.in_words = words::outcome(outcome);
         self.is_failure = outcome.is_failure();

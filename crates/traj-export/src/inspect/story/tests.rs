@@ -140,3 +140,39 @@ fn tokens_of_a_turn_are_not_shown_as_those_of_a_call() {
     let rows = [runtime(0, "prompt.submitted", r#"{"prompt":"one"}"#), call, rows[1].clone()];
     assert_eq!(told(&rows), ["prompt one", "model 105", "turn 1 105"]);
 }
+
+#[test]
+fn a_result_after_very_many_steps_is_counted_as_late() {
+    let call = entry(
+        0,
+        r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"shell","arguments":{}}]}"#,
+    );
+    let result =
+        entry(9, r#"{"role":"toolResult","toolCallId":"c","toolName":"shell","content":[]}"#);
+    for (steps, late) in [(1_000, 0), (16_400, 1)] {
+        let detail =
+            StoryDetail { texts: TextAmount::Nothing, has_reasoning: false, is_complete: false };
+        let mut story = Story::new(&Run::default(), Prices::shipped(), detail);
+        let mut outcomes = Vec::new();
+        let mut read = |row: &str, line: u64| {
+            let row = Json::parse(row).unwrap();
+            Dialect::OpenClaw.decode(&row, Place::line(line), &mut |event| {
+                story.take(&event, &mut |step| {
+                    if let What::Call(call) = step.what {
+                        outcomes.push(call.outcome);
+                    }
+                });
+            });
+        };
+        read(&call, 1);
+        for number in 0..steps {
+            let text = format!(r#"{{"role":"user","content":"{number}"}}"#);
+            read(&entry(1, &text), number + 2);
+        }
+        read(&result, steps + 2);
+        assert_eq!(
+            (story.late_results(), outcomes.as_slice()),
+            (late, &[["ok", "unanswered"][late as usize]][..])
+        );
+    }
+}

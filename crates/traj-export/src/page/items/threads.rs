@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use traj_core::run::one_line;
+use traj_core::run::{Run, one_line};
 
 use super::{Item, ItemKind, LONGEST, NO_ITEM, flag};
+use crate::inspect::agent_calls::AgentCalls;
 use crate::page::strings::StringTable;
 
 /// An agent.
@@ -67,9 +68,13 @@ impl Threads {
         }
     }
 
-    /// The agents with the calls that started them: a call whose id an agent
-    /// has as its name.
-    pub(super) fn finish(self, items: &mut [Item], strings: &mut StringTable) -> Vec<PageThread> {
+    /// The agents with the calls that started them.
+    pub(super) fn finish(
+        self,
+        run: &Run,
+        items: &mut [Item],
+        strings: &mut StringTable,
+    ) -> Vec<PageThread> {
         let names = self.names.iter();
         let mut threads: Vec<PageThread> = names
             .map(|name| {
@@ -77,17 +82,22 @@ impl Threads {
                 PageThread { name, parent: 0, start_item: NO_ITEM }
             })
             .collect();
+        let calls = AgentCalls::of(run, self.names.iter().skip(1).map(String::as_str));
         for (number, item) in (0_u32..).zip(items.iter_mut()) {
             if item.kind != ItemKind::Call || item.call_id == 0 {
                 continue;
             }
-            let Some(started) = strings.get(item.call_id).and_then(|id| self.numbers.get(id))
-            else {
-                continue;
-            };
-            item.flags |= flag::STARTS_AGENT;
-            if let Some(thread) = threads.get_mut(usize::from(*started)) {
-                (thread.parent, thread.start_item) = (item.thread, number);
+            let Some(id) = strings.get(item.call_id) else { continue };
+            let agent = self.names.get(usize::from(item.thread)).filter(|_| item.thread > 0);
+            // Rows are counted from 0, events from 1.
+            let seq = u64::from(item.row.min(item.result_row)).saturating_add(1);
+            for (started, is_last) in calls.started(id, agent.map(String::as_str), seq) {
+                let started = self.numbers.get(started).copied().unwrap_or_default();
+                let Some(thread) = threads.get_mut(usize::from(started)) else { continue };
+                if is_last || thread.start_item == NO_ITEM {
+                    item.flags |= flag::STARTS_AGENT;
+                    (thread.parent, thread.start_item) = (item.thread, number);
+                }
             }
         }
         threads

@@ -68,16 +68,24 @@ impl<'s> Family<'s> {
                     Some(agent) => return Some(Some(name_of(agent))),
                 }
             }
-            let parent = span.parent.as_deref().and_then(|parent| {
-                let place = self.places.get(&(span.trace.as_str(), parent))?;
-                self.spans.get(*place)
-            });
-            match parent {
+            match self.parent_of(span) {
                 Some(parent) => span = parent,
                 None => break,
             }
         }
         Some(None)
+    }
+
+    /// The id of the call below which an agent's span is: the call that started it.
+    pub(super) fn starter_of(&self, index: usize) -> Option<&'s str> {
+        let span = self.spans.get(index).filter(|span| span.operation == Operation::Agent)?;
+        let parent = self.parent_of(span).filter(|span| span.operation == Operation::Tool)?;
+        parent.attribute("gen_ai.tool.call.id")
+    }
+
+    fn parent_of(&self, span: &'s OtlpSpan) -> Option<&'s OtlpSpan> {
+        let place = self.places.get(&(span.trace.as_str(), span.parent.as_deref()?))?;
+        self.spans.get(*place)
     }
 }
 

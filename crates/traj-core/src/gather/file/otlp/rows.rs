@@ -1,7 +1,7 @@
 //! The rows of spans, in chronological order.
 
 use super::span::{Operation, OtlpSpan};
-use crate::dialect::SpanRow;
+use crate::dialect::{STARTED_BY, SpanRow};
 use crate::gather::{GatherError, RowWriter};
 use crate::json::{Json, Object};
 use crate::timestamp::UnixMillis;
@@ -27,12 +27,13 @@ impl SpanRows {
         self.rows.push((at, row));
     }
 
-    /// Adds the rows of a span.
-    pub(super) fn add(&mut self, span: &OtlpSpan, thread: Option<&str>) {
+    /// Adds the rows of a span. `starter` is the call that started its agent.
+    pub(super) fn add(&mut self, span: &OtlpSpan, thread: Option<&str>, starter: Option<&str>) {
         match span.operation {
             Operation::Agent => {
                 if thread.is_some() {
-                    self.span(SpanRow::Other, span, thread, span.start, &[]);
+                    let starter = starter.map(|call| (STARTED_BY, call.to_owned().into()));
+                    self.span(SpanRow::Other, span, thread, span.start, starter.as_slice());
                 }
                 self.exceptions(span, thread);
             }
