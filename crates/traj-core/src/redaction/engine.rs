@@ -33,7 +33,7 @@ const NEAR_BEHIND: usize = 768;
 /// digits, underscores, hyphens or dots.
 const SHORTEST_RUN_TOKEN: usize = 50;
 
-/// Most bytes of the table of a pattern that finds its groups in one pass.
+/// Maximum bytes of the table of a pattern that finds its groups in one pass.
 const ONE_PASS: usize = 64 * 1024;
 
 /// What to do when a keyword is found.

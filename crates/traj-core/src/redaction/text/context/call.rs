@@ -146,7 +146,7 @@ pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
     POSITIONS.iter().map(|(call, ..)| *call).chain(TYPING.iter().copied()).chain([CHARACTERS])
 }
 
-/// Most bytes of the arguments of a call.
+/// Maximum length of the arguments of a call, in bytes.
 const MAX_ARGUMENTS: usize = 512;
 /// How far before a call the description of its input field may be.
 const MAX_BEFORE: usize = 160;

@@ -13,7 +13,7 @@ use crate::redaction::rule::Frame;
 use crate::redaction::text::files;
 use crate::redaction::text::value::{is_code, is_placeholder, is_word, looks_chosen};
 
-/// Most bytes of a command line to search.
+/// Maximum number of bytes of a command line to search.
 const MAX_LINE: usize = 2048;
 
 /// Reads the arguments of the command at `start..end`.

@@ -10,7 +10,7 @@ use crate::redaction::rule::Frame;
 const MAX_BETWEEN: usize = 72;
 /// Most words between a code and its name.
 const MOST_WORDS: usize = 3;
-/// Most bytes of a code, with its separator.
+/// Maximum length of a code with its separator, in bytes.
 const LONGEST: usize = 9;
 
 /// Whether the name says what a code is for: `login code`, not just `code`.

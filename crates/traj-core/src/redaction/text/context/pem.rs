@@ -4,7 +4,7 @@
 use super::ContextScan;
 use crate::redaction::rule::Frame;
 
-/// Most bytes of a key block; a 16384-bit key is smaller.
+/// Maximum length of a key block, in bytes; a 16384-bit key is smaller.
 const MAX_BODY: usize = 64 * 1024;
 
 /// Reads a block; its title, after `BEGIN `, starts at `label`.

@@ -13,7 +13,7 @@ use crate::redaction::text::value::{
     Classes, is_code, is_placeholder, is_word, looks_chosen, looks_random,
 };
 
-/// Most bytes of a line before a name that are read.
+/// Maximum number of bytes that are read of a line before a name.
 const MAX_HEAD: usize = 384;
 
 /// Words before a name and its value.

@@ -70,7 +70,7 @@ pub(super) fn segment(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
     }
 }
 
-/// Most bytes of a cell.
+/// Maximum length of a cell, in bytes.
 const MAX_CELL: usize = 4096;
 
 /// `| name | value |`.

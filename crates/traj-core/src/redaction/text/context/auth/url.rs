@@ -4,7 +4,7 @@ use super::super::ContextScan;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, is_placeholder, looks_random};
 
-/// Most bytes of a user-info part.
+/// Maximum length of a user-info part, in bytes.
 const MAX_USERINFO: usize = 1024;
 
 /// Reads the user-info after a `://` at `start..end`.

@@ -8,7 +8,7 @@ use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, entropy, is_placeholder, looks_chosen, looks_random};
 
-/// Most bytes of a block.
+/// Maximum length of a block, in bytes.
 const MAX_BLOCK: usize = 512;
 
 /// Fields of a block that hold its value.
