@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Json::parse(r#"{"command":"import --token=k7Q2mX9vLb4Rt8Zp"}"#)?;
     recorder.record(ToolCall::new("call-1", "shell").arguments(arguments).event());
 
-    // Wait until everything is on disk. The runtime goes on meanwhile.
+    // Wait until everything is on disk. The runtime keeps running meanwhile.
     let report = recorder.flush_async().await;
     anyhow::ensure!(report.is_complete(), "some events are not on disk");
     let (_, stats) = recorder.finish();

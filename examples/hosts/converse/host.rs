@@ -98,7 +98,7 @@ impl ChatHost {
         Ok(Self { command, redactor, lifecycle, plan, recorder, leases, client, loaded, running })
     }
 
-    /// Starts a turn, after the one before it has ended.
+    /// Starts a turn, after the previous one has ended.
     pub(crate) async fn message(&mut self, text: &str) -> anyhow::Result<()> {
         self.finish_turn().await?;
         // Two processes must not run turns of one session at the same time.
@@ -142,7 +142,7 @@ impl ChatHost {
         Ok(())
     }
 
-    /// Adds a message to the turn that runs.
+    /// Adds a message to the running turn.
     pub(crate) async fn steer(&mut self, text: &str) -> anyhow::Result<()> {
         let running = self.running.as_mut().context("no turn is running")?;
         let started = running.started.wait_for(Option::is_some).await?.clone();
@@ -152,7 +152,7 @@ impl ChatHost {
         Ok(())
     }
 
-    /// Stops the turn that runs. The thread and its history stay.
+    /// Stops the running turn. The thread and its history stay.
     pub(crate) fn interrupt(&self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
@@ -192,7 +192,7 @@ async fn connect(command: &ServerCommand, redactor: &Redactor) -> anyhow::Result
     Ok(Arc::new(client))
 }
 
-/// Remembers the turn that runs, so that a message can be added to it.
+/// Remembers the running turn, so that a message can be added to it.
 #[derive(Debug)]
 struct TurnStarts(watch::Sender<Option<(ThreadId, TurnId)>>);
 

@@ -1,4 +1,4 @@
-//! A chat that stays bound to one Codex thread, also across restarts.
+//! A chat that stays bound to one Codex thread, even across restarts.
 //!
 //! ```console
 //! $ cargo run -p traj-examples --bin converse -- codex /path/to/workspace
@@ -6,7 +6,7 @@
 //!
 //! Each line of standard input is a message. Three lines are commands:
 //!
-//! - `/steer TEXT` adds a message to the turn that runs,
+//! - `/steer TEXT` adds a message to the running turn,
 //! - `/interrupt` stops it,
 //! - `/restart` ends the Codex process and starts another one.
 //!
