@@ -1,5 +1,5 @@
-//! Formats of other tools: what it takes to write each, and how large it is, beside
-//! an export of the same session and the bundle that it makes.
+//! Formats of other tools: the cost of writing each, and its size, compared with an
+//! export of the same session and its bundle.
 
 use crate::figure::Figure;
 use crate::measure;
@@ -56,7 +56,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
                 Figure::new(format!("{name}: {shown}: {what}"), value, unit)
             };
             let cpu = figure("cpu / export", spent.cpu_seconds / export.cpu_seconds, "x");
-            // Of a small session, starting up is most of it.
+            // With a small session, most of the time is startup.
             figures.push(if bench.smoke { cpu } else { cpu.at_most(MOST_CPU) });
             figures.push(figure("size / bundle", size / bundle, "x"));
             figures.push(figure("peak memory", spent.peak_mib, "MiB"));

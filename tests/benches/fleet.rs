@@ -1,7 +1,7 @@
 //! A fleet that ships for a month: made-up sessions of many hosts go through the real
 //! export and the real shipping code into one dataset in a directory. How large it is, how
 //! many files and requests it takes and what they cost, how long the engines need for each
-//! report, and what shipping costs beside an export.
+//! report, and what shipping costs compared with an export.
 //!
 //! - `sessions`: the sessions that the hosts write;
 //! - `counted`: a dataset that counts its requests;

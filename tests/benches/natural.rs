@@ -1,5 +1,6 @@
-//! How much of text that nobody wrote for us is changed: sources of crates,
-//! documentation, and whatever else is in the directories of `TRAJ_NATURAL`.
+//! How much redaction changes of text that was not written for it: sources of
+//! crates, documentation, and whatever else is in the directories of
+//! `TRAJ_NATURAL`.
 //!
 //! Nothing of it is committed. The changed lines are written to
 //! `target/bench/natural.tsv` (rule, file, redacted line), because only a person
@@ -117,7 +118,7 @@ fn compare(
     count: &mut NaturalCount,
     listing: &mut String,
 ) {
-    // With a line before it, JSON is not printed anew.
+    // With a line before it, JSON is not reformatted.
     let text = format!("listing of a file\n{text}");
     count.lines += text.lines().count() as u64;
     let redacted = redactor.text(&text, &mut RedactionReport::new()).into_inner();

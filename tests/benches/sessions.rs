@@ -50,7 +50,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     ])
 }
 
-/// A session that is not like any other.
+/// A session that differs from all others.
 struct Session {
     number: usize,
     id: String,

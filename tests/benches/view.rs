@@ -1,5 +1,5 @@
-//! Pages of large sessions: what it takes to write one, how large it is, and what it takes to
-//! verify it. `cargo xtask bench` generates the sessions. With `--peers`, also what others write.
+//! Pages of large sessions: the cost of writing and verifying one, and its size. With `--peers`,
+//! also what other programs write. `cargo xtask bench` generates the sessions.
 
 mod peers;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         figures.push(figure("cpu", view.cpu_seconds, "s"));
         figures.push(figure("peak memory", view.peak_mib, "MiB").at_most(most));
         let size = figure("page / session", page / session.bytes, "x");
-        // Of a small session, the script is most of the page.
+        // With a small session, most of the page is the script.
         figures.push(if bench.smoke { size } else { size.at_most(0.35) });
         figures.push(figure("verify: cpu", check.cpu_seconds, "s"));
         figures.push(figure("verify: peak memory", check.peak_mib, "MiB"));

@@ -7,7 +7,7 @@
 //! - `session_rewriter`, `trim_logs`: what a trim uses
 //! - `binding_store`, `turn_leases`: what the Codex binding uses
 //! - `dataset_store`: where sessions are shipped to; `object_store`: the faults of
-//!   those that are far away
+//!   remote ones
 //! - `tables`: the databases in which agents keep sessions
 //! - `scratch`: files for intermediate results
 

@@ -13,8 +13,8 @@ use traj_tests::traj_binary::{names_in, on_terminal, printed, traj_command};
 
 const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
 
-/// A session with two calls, one of which failed and has a formula for a
-/// command.
+/// A session with two calls, one of which failed and whose command is a
+/// spreadsheet formula.
 fn home() -> Home {
     let home = Home::new();
     let call = |id: &str, command: &str| {

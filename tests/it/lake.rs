@@ -30,8 +30,8 @@ use traj_tests::rows::{self, assistant, message, tool_result, user};
 /// A made-up credential.
 const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
 
-/// The rows of a session of `count` turns, each on a day of its own, so that each
-/// is a segment.
+/// The rows of a session of `count` turns, each on a separate day, so that each is
+/// a segment.
 fn turns(count: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for turn in 0..count {

@@ -1,5 +1,5 @@
 //! A large session, shipped and exported by the program: CPU time, memory, and the size of
-//! the dataset beside the same events as JSON Lines.
+//! the dataset compared with the same events as JSON Lines.
 
 use std::error::Error;
 use std::io::{BufReader, Read as _, Write};
@@ -20,7 +20,7 @@ const CASES: [&str; 2] = ["mixed", "many-small"];
 
 /// Shipping takes at most this many times the CPU time of an export.
 const MOST_CPU: f64 = 1.5;
-/// And so much memory, in MiB.
+/// And at most this much memory, in MiB.
 const MOST_MEMORY: f64 = 96.0;
 /// A segment of a mebibyte or more takes at most this share of its JSON Lines.
 const LARGEST_SHARE: f64 = 0.2;
@@ -63,7 +63,7 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>, Box<dyn Error>> {
 }
 
 fn run_traj(traj: &Path, folder: &Path, arguments: &[&str]) -> std::io::Result<Usage> {
-    // What the host remembers would make a second run short.
+    // With the state that the host keeps, a second run would be shorter.
     let state = tempfile::tempdir()?;
     let mut command = Command::new(traj);
     command.current_dir(folder).env_clear().env("HOME", state.path()).args(arguments);

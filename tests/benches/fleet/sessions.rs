@@ -15,7 +15,7 @@ const TOOLS: [&str; 5] = ["shell", "read", "apply_patch", "search", "browser"];
 const MODELS: [(&str, &str); 3] =
     [("openai", "gpt-5.4"), ("anthropic", "claude-sonnet-4-5"), ("lab", "unpriced-model")];
 
-/// Lines of logs, of code and of prose, no long one of which occurs twice.
+/// Lines of logs, code and prose. No long line occurs twice.
 pub(super) struct Texts(Vec<String>);
 
 impl Texts {

@@ -1,5 +1,5 @@
-//! The page of one long run beside what other programs write of it: time, memory, what is in the
-//! result, and how it opens in Chromium.
+//! The page of one long run, compared with what other programs write: time, memory, the content
+//! of the result, and how it opens in Chromium.
 //!
 //! `cargo xtask bench` generates the run and installs the programs. They run without a network
 //! where the system permits that.
@@ -276,7 +276,7 @@ fn node(words: &[&OsStr]) -> std::result::Result<Value, Box<dyn std::error::Erro
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// What starts a command in a network namespace of its own, if the system permits that.
+/// What starts a command in a separate network namespace, if the system permits that.
 fn offline() -> Vec<&'static str> {
     const WAYS: [&[&str]; 2] =
         [&["unshare", "--net", "--"], &["unshare", "--map-root-user", "--net", "--"]];

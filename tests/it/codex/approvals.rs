@@ -69,7 +69,7 @@ fn a_person_on_the_terminal_decides_and_silence_is_a_no() {
     assert!(shown.contains("Codex asks for a command:"), "{shown}");
     assert!(shown.contains("declined: Codex asked for a command: "), "{shown}");
     assert!(shown.contains("that is all"), "{shown}");
-    // What goes on is shown while it runs.
+    // The progress is shown while the turn runs.
     assert!(shown.contains("waiting for the model") || shown.contains("running "), "{shown}");
     let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
     let decided: Vec<&str> =
@@ -93,7 +93,7 @@ fn always_holds_for_this_turn_only() {
     assert!(!exists(&rig, "d"), "{shown}");
 }
 
-/// `--quiet` asks nothing, and says what was declined all the same.
+/// With `--quiet`, nothing is asked, and what was declined is still reported.
 #[test]
 fn a_quiet_turn_on_a_terminal_declines_and_says_so() {
     let Some(rig) = CodexRig::new(newest()) else { return };
@@ -115,7 +115,7 @@ fn without_a_terminal_every_decline_is_reported() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("declined: Codex asked for a command: "), "{said}");
     assert!(!exists(&rig, "one"));
-    // Whoever wants no notes must know it, too.
+    // It is reported even with `--quiet`.
     let output = run(&rig, "turn", &["--prompt", "make one", "--quiet"]);
     let said = text(&output.stderr);
     assert_eq!(said.matches("declined: Codex asked for a command: ").count(), 1, "{said}");

@@ -94,7 +94,7 @@ fn the_record_of_an_older_version_is_completed_without_loss() {
     }
 }
 
-/// The binding of another program, with a thread of this Codex, goes on with its history.
+/// The binding of another program, with a thread of this Codex, keeps its history.
 #[test]
 fn the_binding_of_another_program_is_taken_over_with_its_thread() {
     for version in VERSIONS {

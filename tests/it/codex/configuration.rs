@@ -27,7 +27,7 @@ fn object(text: &str) -> Object<'static> {
     }
 }
 
-/// Runs a turn on the session's thread, on a server of its own; returns how the thread was opened,
+/// Runs a turn on the session's thread, on a separate server; returns how the thread was opened,
 /// and what the model was asked.
 async fn turn(rig: &CodexRig, plan: &ThreadPlan) -> (HowOpened, Value) {
     let client = rig.connect().await;
@@ -94,8 +94,8 @@ fn marking_server(rig: &CodexRig, name: &str) -> (PathBuf, String) {
     (mark, format!(r#"{{"command":"sh","args":["-c","{command}"]}}"#))
 }
 
-/// The final configuration wins over that of plugin apps, which wins over the base; servers of
-/// apps and of the user stand side by side.
+/// The final configuration wins over that of plugin apps, which wins over the base. Servers of apps
+/// and servers of the user are all started.
 #[tokio::test]
 async fn layers_of_the_configuration_reach_codex_in_their_order() {
     for version in VERSIONS {
@@ -121,7 +121,7 @@ async fn layers_of_the_configuration_reach_codex_in_their_order() {
     }
 }
 
-/// A lightweight thread reads no project documents, and one that is resumed so does not either.
+/// A lightweight thread reads no project documents.
 #[tokio::test]
 async fn a_lightweight_thread_reads_no_project_documents() {
     for version in VERSIONS {

@@ -146,7 +146,7 @@ fn a_policy_decides_what_a_change_of_tools_does() {
     assert!(text(&unknown.stderr).contains("dynamic-tools"), "{}", text(&unknown.stderr));
 }
 
-/// What cannot be meant is refused before Codex starts a turn, and says what to do.
+/// Unusable input is refused before Codex starts a turn, and the message says what is wrong.
 #[test]
 fn input_that_cannot_be_used_is_refused() {
     let Some(rig) = CodexRig::new(newest()) else { return };
@@ -173,7 +173,7 @@ fn input_that_cannot_be_used_is_refused() {
     assert_eq!(json(&rig, "status", &[])["result"]["bound"], false);
 }
 
-/// Without a model on the command line or in a binding, too. The next turn ends them.
+/// This works without a model on the command line or in a binding, too. The next turn ends them.
 #[test]
 fn instructions_for_one_turn_reach_the_model_and_are_recorded() {
     for version in VERSIONS {

@@ -28,8 +28,8 @@ pub(super) fn developer_messages(request: &Value) -> Vec<String> {
     items.filter(|item| item["role"] == "developer").map(Value::to_string).collect()
 }
 
-/// Instructions for one turn reach the model in that turn, and the next turn ends them. The effort
-/// of the configuration holds all the time.
+/// Instructions for one turn reach the model in that turn, and the next turn ends them. The
+/// configured effort applies throughout.
 #[tokio::test]
 async fn instructions_of_a_turn_hold_for_that_turn_only() {
     for version in VERSIONS {

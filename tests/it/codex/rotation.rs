@@ -23,7 +23,8 @@ async fn connect_elsewhere(rig: &CodexRig) -> Client {
     Client::connect(transport, client_options()).await.expect("codex introduces itself")
 }
 
-/// A turn with another `CODEX_HOME` is refused, and the next one with the right home goes on.
+/// A turn with another `CODEX_HOME` is refused, and the next one with the right home
+/// continues the thread.
 #[tokio::test]
 async fn a_turn_with_another_codex_home_keeps_the_binding() {
     for version in VERSIONS {

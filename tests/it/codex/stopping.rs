@@ -98,7 +98,7 @@ fn ends(rig: &CodexRig) -> Vec<String> {
     ends.map(str::to_owned).collect()
 }
 
-/// Whoever writes the prompt may be slow, too.
+/// The writer of the prompt may be slow, too.
 #[test]
 fn a_prompt_that_never_ends_is_waited_for_in_the_time_of_the_user_only() {
     let Some(rig) = CodexRig::new(newest()) else { return };

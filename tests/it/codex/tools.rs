@@ -1,5 +1,5 @@
-//! What a change of tools, or of the model, does to the thread of `traj codex turn`, and what the model
-//! gets of a tool.
+//! What a change of tools, or of the model, does to the thread of `traj codex turn`, and what
+//! the model gets from a tool.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ fn only_what_a_tool_accepts_decides_about_the_thread() {
     }
 }
 
-/// Scenario 41: another model is no other thread; Codex gets it when the thread is resumed and with
-/// the turn.
+/// Scenario 41: another model does not mean another thread; Codex gets it when the thread is
+/// resumed and with the turn.
 #[test]
 fn another_model_keeps_the_thread() {
     for version in VERSIONS {

@@ -55,7 +55,7 @@ impl DatasetStoreHarness for Folder {
     }
 }
 
-/// A dataset in S3, as far as moto is S3.
+/// A dataset in S3, as moto emulates it.
 struct InS3 {
     dataset: Box<dyn DatasetStore>,
     _server: Option<S3Server>,

@@ -1,4 +1,5 @@
-//! The contract of leases, on every adapter. On disk, nothing is left of one.
+//! The contract of leases, on every adapter. On disk, a lease leaves nothing
+//! behind.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! Texts that a bundle keeps as files of their own: every format has them, or their
-//! real size, or says what it left out.
+//! Texts that a bundle keeps as separate files: every format has them, or their real size,
+//! or says what it left out.
 
 use std::io::Read as _;
 
@@ -15,8 +15,8 @@ const MIB: usize = 1024 * 1024;
 /// At most this much of the texts of one event is converted.
 const MOST: usize = 16 * MIB;
 
-/// A text of at least this many bytes, with lines of words that repeat in no order: it
-/// cannot be compressed to almost nothing.
+/// A text of at least this many bytes, of words in random order: it cannot be compressed
+/// to almost nothing.
 fn long_text(bytes: usize) -> String {
     const WORDS: [&str; 8] = ["make", "linking", "done", "unit", "of", "warning", "in", "crate"];
     let mut text = String::with_capacity(bytes + 256);

@@ -1,4 +1,5 @@
-//! What is converted to a format that traj reads is the same run when it is read.
+//! A run that is converted to a format that traj reads is the same run when it is
+//! read back.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +27,7 @@ pub(super) fn bundle_of(session: &str, sidecar: &str) -> MemoryBundle {
     export_from(&sources, &request).unwrap().files
 }
 
-/// What a bundle is in a format.
+/// A bundle in a format.
 fn converted(bundle: &MemoryBundle, format: ConvertFormat) -> String {
     let mut options = ConvertOptions::new(format);
     options.has_content = true;
@@ -38,7 +39,7 @@ fn converted(bundle: &MemoryBundle, format: ConvertFormat) -> String {
     String::from_utf8(written).unwrap()
 }
 
-/// The rows of a file that is not read as it is.
+/// The rows of a file that cannot be read directly.
 pub(super) fn gathered(content: &str) -> String {
     rows_of(content).unwrap().expect("it is recognised")
 }
@@ -70,7 +71,7 @@ fn told(bundle: &MemoryBundle) -> (Told, Run) {
             cells.map(|cell| row[cell].to_string()).join(" ")
         })
         .collect();
-    // Calls that began at the same time may change places.
+    // Calls that began at the same time may swap places.
     rows.sort();
     let models = run.by_model.iter().map(|(name, totals)| (name.clone(), totals.usage.total()));
     let has_rows = |agent: &&String| run.sub_runs.contains_key(*agent);

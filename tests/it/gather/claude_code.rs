@@ -1,5 +1,5 @@
-//! Sessions of Claude Code beside each other: what a fork or a sub-agent's file
-//! repeats is not counted twice.
+//! Sessions of Claude Code next to each other: what a fork or a sub-agent's
+//! file repeats is not counted twice.
 
 use traj_tests::export_home::{ExportHome as Home, result};
 

@@ -1,5 +1,5 @@
-//! Databases and compressed files that someone made to do harm: nothing of theirs
-//! runs, and nothing is exhausted.
+//! Malicious databases and compressed files: nothing in them runs, and nothing is
+//! exhausted.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -22,7 +22,7 @@ fn goose() -> &'static str {
 /// process: one at a time, also where tests are threads.
 static ONE_DATABASE: Mutex<()> = Mutex::new(());
 
-/// What reading a database gives that this SQL makes.
+/// The result of reading a database that this SQL creates.
 fn read(sql: &str) -> (TempDir, Result<String, SourceError>) {
     let _turn = ONE_DATABASE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +211,7 @@ fn a_bomb_does_not_go_off() {
     assert!(reason(read).contains("damaged"));
 }
 
-/// Reads a damaged database: any answer will do, as long as it is one.
+/// Reads a damaged database: any answer is acceptable, as long as there is one.
 fn survive(folder: &Path, bytes: &[u8]) {
     fs::write(folder.join("sessions.db"), bytes).unwrap();
     for name in ["sessions.db", "sessions.db#s1", "sessions.db#s1.trajectory.jsonl"] {

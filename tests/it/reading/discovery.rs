@@ -13,7 +13,7 @@ use traj_tests::traj_binary::{on_terminal, printed};
 use home::{Home, UUID};
 
 /// An agent, a variable with its value, and where its session is then. Without a
-/// variable, the default directory. Databases have tests of their own.
+/// variable, the default directory. Databases have separate tests.
 type Place = (&'static str, Option<(&'static str, &'static str)>, &'static str);
 
 const PLACES: [Place; 32] = [
@@ -99,7 +99,8 @@ fn documents_and_compressed_sessions_are_found() {
 #[test]
 fn a_variable_of_a_program_replaces_its_default_directory() {
     for (agent, variable, path) in PLACES {
-        // A variable for all programs, and one beside another, do not.
+        // A variable that all programs share does not, and neither does pi's
+        // directory for sessions.
         let is_own = |name: &str| {
             Agent::named(agent).unwrap().variables().any(|own| own == name)
                 && name != "PI_CODING_AGENT_SESSION_DIR"
@@ -253,7 +254,7 @@ fn traj_alone_on_a_terminal_shows_the_newest_ten_and_what_to_do_next() {
     assert!(text.contains("all sessions (2 more)"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 
-    // Not on a terminal, it is wrong usage, as without any command.
+    // Without a terminal, that is a usage error, as if a command were missing.
     let output = home.run(&[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("Usage:"), "{output:?}");

@@ -23,7 +23,7 @@ pub(super) struct Expected {
     pub(super) keeps_refusals: bool,
     /// Whether its files say that a summary replaced the conversation.
     pub(super) keeps_compactions: bool,
-    /// Whether it asks the model by itself to go on after that.
+    /// Whether it asks the model by itself to continue after that.
     pub(super) goes_on: bool,
     /// Whether the tokens of the call that wrote a summary are in its files.
     pub(super) keeps_tokens_of_summaries: bool,

@@ -136,7 +136,7 @@ pub(super) fn faults(agent: Agent) {
     }
 }
 
-/// Output that the agent keeps in a file of its own is read with its call, to the last line.
+/// Output that the agent keeps in a separate file is read with its call, to the last line.
 pub(super) fn long_output(agent: Agent) {
     let Some(sandbox) = sandbox_after(agent, Step::First(LONG)) else { return };
     let reading = Reading::of(&newest(&sandbox), &sandbox);
@@ -175,8 +175,8 @@ pub(super) fn compaction(agent: Agent) {
     assert_eq!(read, kept, "{agent:?}: the tokens of {} answers", counted.len());
 }
 
-/// The totals of a session and of the copy that a step goes on in are what the model served to
-/// both.
+/// The totals of a session, and of the copy in which a step continues, are what the model
+/// served to both.
 pub(super) fn copies(agent: Agent, step: Step) {
     let Some(sandbox) = sandbox_after(agent, Step::First(REPAIR)) else { return };
     drop(sandbox.run(step).expect("it copies the session"));

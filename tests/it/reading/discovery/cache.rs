@@ -54,7 +54,8 @@ fn a_sidecar_that_appears_or_grows_is_seen() {
     assert_eq!(events(), Value::Null);
 }
 
-/// A sub-agent that goes on is seen although the session's own file stays the same.
+/// A sub-agent that continues is noticed although the session's own file stays the
+/// same.
 #[test]
 fn the_files_of_sub_agents_that_grow_are_seen() {
     let home = Home::new(&[]);
@@ -153,13 +154,13 @@ fn a_sub_agent_of_codex_is_listed_with_its_parent() {
     }
     let shown = result(&home.run(&["show", child, "--json"]));
     assert_eq!(shown["result"]["run"]["calls"]["calls"], 1, "it can be shown alone");
-    // It goes on, and the file of its parent stays as it is.
+    // It continues, and the file of its parent stays as it is.
     let more = helper.concat() + &row(3, "response_item", &call("c3"));
     home.put(&format!("{day}{child}.jsonl"), &more);
     let listed = result(&home.run(&["sessions", "--json"]))["result"].clone();
     assert_eq!(listed["sessions"][0]["calls"]["calls"], 3);
     fs::remove_file(home.path(&format!("{day}{child}.jsonl"))).unwrap();
-    // Codex compresses files that were not used for days.
+    // Codex compresses files that have not been used for days.
     let packed = zstd::encode_all(more.as_bytes(), 3).unwrap();
     let damaged = packed.get(..packed.len() / 2).unwrap();
     for (content, calls) in [(&packed[..], 3), (damaged, 1)] {
