@@ -38,7 +38,7 @@ fn the_first_variable_that_is_set_replaces_the_defaults() {
     assert_eq!(moved, ["/h/c: projects/*/*.jsonl"]);
     let moved = places("qwen", &[("QWEN_HOME", "/q"), ("QWEN_RUNTIME_DIR", "/r")]);
     assert_eq!(moved, ["/r: projects/*/chats/*.jsonl"]);
-    // pi has a variable for its sessions alone, beside that for everything.
+    // pi has a variable for its sessions only, in addition to the general one.
     let moved = places("pi", &[("PI_CODING_AGENT_SESSION_DIR", "/p")]);
     assert!(moved.contains(&"/p: *_*.jsonl".to_owned()), "{moved:?}");
     assert!(moved.contains(&"/h/.pi/agent/sessions: --*/*_*.jsonl".to_owned()), "{moved:?}");

@@ -44,7 +44,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         (event.at, event.thread, event.agent_start) = (at, thread, agent_start);
         event.entry = said(row, "id");
         event.parent = said(row, "parentId");
-        // Turns are numbered anew for each prompt.
+        // The numbering of turns restarts with each prompt.
         event.turn = said(data, "interactionId");
     });
     match kind {

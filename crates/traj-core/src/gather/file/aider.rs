@@ -17,7 +17,7 @@ pub(super) const START: &str = "# aider chat started at ";
 struct Paragraph {
     kind: Option<AiderParagraph>,
     text: String,
-    /// Whether the program's words go on in the next line: its lines end with two
+    /// Whether the program's words continue in the next line: its lines end with two
     /// spaces, but those within a message do not.
     is_open: bool,
     number: u64,
