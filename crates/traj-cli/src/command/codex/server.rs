@@ -92,7 +92,7 @@ impl CodexServer<'_> {
         Ok(client)
     }
 
-    /// Warns once about a version that no test has run. It is used all the same: most releases
+    /// Warns once about a version that no test has run. It is used anyway: most releases
     /// work.
     fn warn_of_new_version(&self, client: &Client) {
         let version = client.server_version().unwrap_or_default();

@@ -215,7 +215,7 @@ fn turn_error(error: BoundTurnError, signal: Option<u8>) -> CommandError {
         BoundTurnError::Thread(error) => lifecycle_error(error),
         BoundTurnError::Turn(TurnError::NotStarted(error)) => server_error(error),
         BoundTurnError::Turn(error) => match signal {
-            // Whoever ends a group of processes ends Codex, too.
+            // A signal to the whole process group ends Codex, too.
             Some(signal) => interrupted(signal).because(error),
             None => CommandError::failure("Codex exited during the turn")
                 .hint("the thread still exists; the next turn resumes it")

@@ -110,7 +110,7 @@ fn has_enough(sessions: &[SessionRow], rest: &[Candidate], filter: &Filter) -> b
     filter.limit.is_some_and(|limit| newer >= limit)
 }
 
-/// A session that was looked at.
+/// A session that was examined.
 struct CandidateLook {
     /// `None` if it belongs to another workspace.
     looked: Option<Looked>,

@@ -106,7 +106,7 @@ impl Approvals {
     }
 
     fn decline(&self, topic: &'static str, subject: &str, by: Decider) {
-        // Also with --quiet: whoever reads the reply must know what did not happen.
+        // Even with --quiet: the reader of the reply must know what did not happen.
         self.stream.make_room();
         let shown = escape_control(subject);
         anstream::eprintln!("declined: Codex asked for {}: {shown}", in_words(topic));
