@@ -85,7 +85,7 @@ impl FsDataset {
         } else {
             Stored::New
         };
-        // Also if the name exists: whoever gave it may not have come this far.
+        // Even if the name exists: its creator may not have got this far.
         sync_folder(&folder, place.name)?;
         self.sweep(&folder, place);
         Ok(stored)
