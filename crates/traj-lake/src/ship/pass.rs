@@ -151,7 +151,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         let forgotten = self.shipper.forgotten(pace).map(|known| known.contains(&row.trace_id));
         let is_forgotten = match forgotten {
             Ok(is_forgotten) => is_forgotten,
-            // Files that wait are looked at again before they are sent.
+            // Waiting files are checked again before they are sent.
             Err(NoAnswer::Away) => false,
             Err(NoAnswer::Failed(error)) => return Err(error.into()),
         };

@@ -118,7 +118,7 @@ impl World {
             state.spool.failing(move |_| is_dead(&spool_life).then_some(DatasetFault::Broken));
         let log = MortalLog { lines: Arc::clone(&state.log), life };
         let tail = if self.below(2) == 0 { Tail::Ship } else { Tail::ShipIfEnded };
-        // What becomes of it is looked at in the end.
+        // The result is checked at the end.
         let _outcome = self.run(&process, &dataset, &log, &spool, tail);
     }
 
