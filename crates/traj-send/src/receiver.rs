@@ -134,7 +134,7 @@ impl TraceReceiver for HttpTraceReceiver {
             retry_after: header(RETRY_AFTER),
             date: header(DATE),
             content_type: header(CONTENT_TYPE),
-            // An answer that is too long, or torn, has its status all the same.
+            // An answer that is too long or torn still has its status.
             body: &read.unwrap_or_default(),
         };
         Ok((answer.answer(), body.len() as u64))
