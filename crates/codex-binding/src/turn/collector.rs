@@ -121,7 +121,7 @@ impl TurnCollector {
         }
         let limit = self.early_limit;
         let early = self.early.entry(turn.clone()).or_default();
-        // The end of a turn is always kept; without it, the caller would wait for ever.
+        // The end of a turn is always kept; without it, the caller would wait forever.
         let is_end = matches!(event, ThreadEvent::TurnCompleted { .. });
         if early.len() < limit || is_end {
             early.push(event.clone());
