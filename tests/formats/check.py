@@ -276,9 +276,12 @@ def check_inspect(case):
         # Agents may use the same ids.
         asked = [call.id for message in sample.messages
                  for call in getattr(message, "tool_calls", 0) or []]
-        answered = {message.tool_call_id: message.metadata["outcome"]
-                    for message in sample.messages if message.role == "tool"}
-        outcomes += [answered.get(id, "unanswered") for id in asked]
+        answered = {}
+        for message in sample.messages:
+            if message.role == "tool":
+                answered.setdefault(message.tool_call_id, []).append(message.metadata["outcome"])
+        # An id may be used again: each answer belongs to one call.
+        outcomes += [answered[id].pop(0) if answered.get(id) else "unanswered" for id in asked]
     check_outcomes(case, outcomes)
 
 
