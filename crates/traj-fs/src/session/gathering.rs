@@ -18,7 +18,9 @@ mod unpack;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+#[cfg(feature = "zstd")]
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::{Dir, File, FileExt as _, MetadataExt as _};
