@@ -53,6 +53,41 @@ fn a_marker_in_place_of_a_known_secret_does_not_unsettle_a_text() {
     }
 }
 
+/// One form of the text ends a value at a disguised sign, the other one after it.
+#[test]
+fn a_disguised_sign_behind_a_marker_does_not_unsettle_a_text() {
+    let redact =
+        |text: &str| redactor().text(text, &mut RedactionReport::new()).into_inner().into_owned();
+    for signs in [
+        ["“"; 2],
+        ["”", "\u{200b}“"],
+        ["«", "\u{1b}[1m»"],
+        ["&quot;"; 2],
+        ["%22", "&#34;"],
+        ["“", "&quot;"],
+        ["&quot;", "“"],
+        ["%20x1", "&amp;"],
+        ["&gt;x1", "&amp;y2"],
+    ] {
+        let [first, second] = signs;
+        for (open, blank) in [("password: \"", " "), ("password: '", ""), ("password=", "")] {
+            let pieces = format!("x7Kq9z{blank}y8{first}{blank}b4Tn2w{blank}c6{second}{blank}");
+            let text = format!("{open}hunter2{first}{}", pieces.repeat(12));
+            let once = redact(&text);
+            assert!(!once.contains("hunter2"), "{once}");
+            assert_eq!(redact(&once), once, "{text}");
+        }
+    }
+    let text = "\"password\":password: \"Type 608351 as your login codeраѕѕword\
+        “QUJDREVGR0hJ0<>“⽁}\u{200b}-----END PRIVATE KEY-----@#y2Y?+_sT&vZ“/home/dev/\\";
+    let once = redact(text);
+    assert!(!once.contains("608351"), "{once}");
+    assert_eq!(redact(&once), once);
+    // A marker that was there before does not protect what the real quote closes.
+    let closed = redact("password: \"<redacted:token:0a1b2c>“hunter2&Fern\"");
+    assert!(!closed.contains("hunter2"), "{closed}");
+}
+
 #[test]
 fn a_split_token_after_another_token_is_found() {
     // Assembled here, so that no secret scanner reports this file.

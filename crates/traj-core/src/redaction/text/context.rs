@@ -49,6 +49,8 @@ pub(in crate::redaction) struct ContextScan<'t> {
     /// Markers already in the string, in order. A marker counts as one character
     /// of the value around it, and never ends that value.
     pub(in crate::redaction) markers: Vec<(usize, usize)>,
+    /// Whether the string is rewritten: without its disguises.
+    pub(in crate::redaction) is_rewritten: bool,
     /// Bodies of public key blocks; key material in them is not a secret.
     pub(super) quiet: Vec<(usize, usize)>,
     /// Whether a token prefix was seen, whether or not the token is complete.
@@ -77,6 +79,7 @@ impl<'t> ContextScan<'t> {
             names: engine.names(),
             spans: Vec::new(),
             markers: marker::find_all(text),
+            is_rewritten: false,
             quiet: Vec::new(),
             token_seen: false,
             foreign_seen: false,

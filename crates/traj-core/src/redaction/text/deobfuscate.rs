@@ -224,6 +224,27 @@ fn percents(rest: &[u8]) -> usize {
     (0..MOST).map(|number| 1 + 2 * number).take_while(is_encoded).count() * 2
 }
 
+/// The ASCII character that a rewriting reads at the start of `rest`, perhaps after
+/// signs that it removes; `None` if it reads what is there.
+pub(super) fn disguised(mut rest: &[u8]) -> Option<u8> {
+    loop {
+        let (found, length) = match rest.first()? {
+            0 => (Fate::Removed, 1),
+            0x1b => (Fate::Removed, 1 + colour_length(&rest[1..])),
+            0x80.. => fate(rest),
+            _ => (Fate::Kept, 1),
+        };
+        match found {
+            Fate::Removed => rest = rest.get(length..)?,
+            Fate::Folded(folded) => return Some(folded),
+            Fate::Kept => {
+                let (decoded, length) = decode_one(rest, true);
+                return decoded.filter(|_| length > 1);
+            }
+        }
+    }
+}
+
 fn entity(rest: &[u8]) -> Option<(Option<u8>, usize)> {
     // Most ampersands are operators in code.
     if !matches!(rest.get(1), Some(b'#' | b'a' | b'q' | b'l' | b'g' | b'e' | b'c')) {

@@ -217,6 +217,7 @@ impl Finder<'_> {
         steps::count(4 * shadow.len());
         let tokens_only = rewriting == Rewriting::Joined;
         let mut scan = ContextScan::new(&shadow, self.engine);
+        scan.is_rewritten = true;
         self.engine.run(&mut scan, tokens_only);
         if scan.spans.is_empty() {
             return;

@@ -6,7 +6,7 @@ mod operator;
 
 use self::layout::{
     alone, below, cell, ends_of, is_login_entry, is_noise, only_word_of_more, opens_tuple, segment,
-    skip_mark, skip_note,
+    skip_emphasis, skip_mark, skip_note,
 };
 use self::operator::Operator;
 use super::judge::{Style, is_app_password};
@@ -245,10 +245,8 @@ fn coloned(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     {
         after += 1;
     }
-    // `**Password:** value`
-    while scan.byte(after) == b'*' {
-        after += 1;
-    }
+    let Some(behind) = skip_emphasis(scan, label, after) else { return };
+    after = behind;
     // `<b>Password:</b> value`
     if scan.slice(after, after + 2) == b"</"
         && let Some(close) = memchr::memchr(b'>', scan.slice(after, after + 16))

@@ -2,7 +2,7 @@
 
 pub(super) mod memory;
 
-use super::ContextScan;
+use super::{ContextScan, deobfuscate};
 
 /// Longest value. A quoted value whose closing quote is further away is read as
 /// an unquoted one.
@@ -138,6 +138,11 @@ fn quoted(
     // `"""` opens a multi-line string.
     let tripled = slashes == 0 && scan.byte(start) == quote && scan.byte(start + 1) == quote;
     let start = if tripled { start + 2 } else { start };
+    if scan.is_rewritten
+        && let Some((value, b'"' | b'\'')) = markers_before_disguise(scan, start)
+    {
+        return Some(ValueSpan { quoted: true, ..value });
+    }
     let limit = limit_of(scan, start);
     let mut place = start;
     while place < limit {
@@ -175,6 +180,30 @@ fn quoted(
     Some(ValueSpan { quoted: place >= scan.text.len(), ..cut? })
 }
 
+/// The markers at the start of a value, and the disguised sign after them.
+///
+/// The string and its rewritten forms end a value at different signs. If one form were
+/// read past the disguised end of another, and that one past an end of the first, then
+/// every round would hide one more piece of the text after the value.
+fn markers_before_disguise(scan: &ContextScan<'_>, start: usize) -> Option<(ValueSpan, u8)> {
+    /// Most bytes of a disguised sign, with the invisible signs before it.
+    const LONGEST: usize = 64;
+    let mut end = start;
+    while let Some(after) = scan.marker_at(end) {
+        end = after;
+    }
+    if end == start {
+        return None;
+    }
+    // Separators at the end of a value are dropped.
+    let mut after = end;
+    while after < end + LONGEST && matches!(scan.byte(after), b',' | b';') {
+        after += 1;
+    }
+    let sign = deobfuscate::disguised(scan.slice(after, after + LONGEST))?;
+    Some((ValueSpan { start, end, quoted: false }, sign))
+}
+
 /// A value between its quotes.
 fn closed(scan: &ContextScan<'_>, start: usize, end: usize) -> ValueSpan {
     scan.memory.note_value(start..end);
@@ -190,6 +219,11 @@ fn limit_of(scan: &ContextScan<'_>, start: usize) -> usize {
 /// Reads up to a space, a quote or an angle bracket, then drops trailing
 /// separators.
 fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpan> {
+    if let Some((value, b' ' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'&')) =
+        markers_before_disguise(scan, start)
+    {
+        return Some(value);
+    }
     let limit = limit_of(scan, start);
     let mut place = start;
     let mut depth = 0_i32;

@@ -216,6 +216,22 @@ pub(super) fn is_noise(value: &[u8]) -> bool {
             && classes.space * 8 < value.len()
 }
 
+/// Skips the stars of `**Password:** value`; `None` if they are a mask, which is the
+/// value: in `Password:**** Port:5432`, the port is not.
+pub(super) fn skip_emphasis(scan: &ContextScan<'_>, label: &Label, start: usize) -> Option<usize> {
+    const SHORTEST_MASK: usize = 3;
+    const LONGEST_MASK: usize = 64;
+    let stars = scan.slice(start, start + LONGEST_MASK);
+    let length = stars.iter().take_while(|byte| **byte == b'*').count();
+    let is_whole = matches!(scan.byte(start + length), b' ' | b'\t' | b',' | b';');
+    let opens = || {
+        let head = scan.slice(scan.line_start(label.start, 64), label.start);
+        memchr::memmem::find(head, &stars[..length]).is_some()
+    };
+    let is_mask = length >= SHORTEST_MASK && is_whole && !opens();
+    (!is_mask).then_some(start + length)
+}
+
 /// Skips the mark of a default or an anchor: `password: *"…"`, `password: &main …`.
 pub(super) fn skip_mark(scan: &ContextScan<'_>, start: usize) -> usize {
     match scan.byte(start) {
