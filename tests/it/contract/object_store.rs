@@ -268,7 +268,7 @@ fn a_store_of_another_machine_needs_encryption() {
     let root = DatasetRoot::parse("s3://runs").unwrap();
     let dataset = ObjectStoreDataset::open(&root, &environment).unwrap();
     let error = dataset.put_if_absent(&key(), b"rows").unwrap_err();
-    assert!(said(&error).contains("not https"), "{}", said(&error));
+    assert!(said(&error).contains("must use https"), "{}", said(&error));
 }
 
 #[test]
