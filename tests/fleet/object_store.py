@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import urllib.request
 
 KEYS = {"AWS_ACCESS_KEY_ID": "fleet", "AWS_SECRET_ACCESS_KEY": "made-up", "AWS_REGION": "us-east-1",
         "AWS_DEFAULT_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true"}
@@ -22,6 +23,9 @@ def served(root):
     try:
         host, port = server.get_host_and_port()
         address = f"http://{host}:{port}"
+        # All servers of a process share their buckets: this one begins with none.
+        reset = urllib.request.Request(f"{address}/moto-api/reset", method="POST")
+        urllib.request.urlopen(reset).close()
         client = boto3.client("s3", endpoint_url=address)
         client.create_bucket(Bucket=BUCKET)
         for path in sorted(root.rglob("*.parquet")):
