@@ -26,8 +26,8 @@ impl FsProcess {
     /// returns random numbers.
     ///
     /// # Errors
-    /// When the directory cannot be written to or does not support locks, or there
-    /// are no random numbers.
+    /// When the directory cannot be written to or does not support locks, or when
+    /// `draw` fails.
     pub fn begin(folder: Dir, mut draw: impl FnMut() -> io::Result<u64>) -> Result<Self, FsError> {
         for _ in 0..DRAWS {
             let own = draw().context("draw a number for", "this process")?.max(1);

@@ -98,7 +98,7 @@ mod tests {
         turn_reply(&BoundTurn { ready, report }, &options)
     }
 
-    /// Scenarios 67 and 68: a failure says why, if that is known, and partial text is no reply.
+    /// Scenarios 67 and 68: a failure gives its reason, if known; partial text is not a reply.
     #[test]
     fn every_end_of_a_turn_has_its_reply() {
         let failed = |message: Option<&str>| {

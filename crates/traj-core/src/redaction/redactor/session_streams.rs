@@ -25,8 +25,8 @@ const MAX_BYTES: usize = 512 * 1024;
 /// The parts of a longer row are not joined: no delta or keystroke is that long.
 const MAX_ROW: usize = 8 * 1024;
 
-/// Maximum number of bytes of the parts that changed. Beyond that, what the pieces
-/// contain is no longer known, and every piece of the session is hidden as a whole.
+/// Maximum number of bytes of the parts that changed. Beyond that, changed parts are
+/// not remembered, and every piece of the session is hidden as a whole.
 const MAX_CHANGED_BYTES: usize = 16 * 1024 * 1024;
 
 /// A part of a row: its number among the parts, and a copy.

@@ -277,7 +277,7 @@ impl Calls {
         let (key, index) = (newest.key, newest.index);
         let group = self.groups.get_mut(&key);
         let Some(record) = group.and_then(|group| group.records.get_mut(index)) else {
-            // The call is no longer remembered: it was counted already.
+            // The call was counted and then dropped from memory.
             return (false, CallKey { number: 0, place: None });
         };
         *record.answered.of(asked) = true;

@@ -28,7 +28,7 @@ impl Traits {
         for block in blocks {
             seen.add(*block);
         }
-        // Spaces are no sign of anything.
+        // Padding with spaces sets no trait.
         let mut last = [b' '; BLOCK];
         for (to, from) in last.iter_mut().zip(rest) {
             *to = *from;
