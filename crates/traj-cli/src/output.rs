@@ -148,7 +148,7 @@ impl CommandOutput {
             // Standard error may be closed; the work is done.
             io::stderr().write_all(result_document(result, fault).as_bytes()).ok();
         } else {
-            self.note(&human(result));
+            human(result).lines().for_each(|line| self.note(line));
         }
         fault.map_or(ExitCode::SUCCESS, ErrorKind::exit_code)
     }
